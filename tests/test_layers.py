@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import rankine
@@ -65,6 +67,14 @@ def violations(root: Path = ROOT) -> list[str]:
 
 def test_imports_point_to_what_comes_before() -> None:
     assert violations() == []
+
+
+def test_planning_and_summing_up_need_numpy_alone() -> None:
+    modules = "plan, summary, notes, warnings"
+    code = f"from rankine._evaluate import {modules}; import sys"
+    code += "; sys.exit('polars' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_every_module_has_a_place() -> None:

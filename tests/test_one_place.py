@@ -1,5 +1,7 @@
 """Order, ties, repeats and ids of two types: the only modules that decide them.
 
+The rule for order and ties is in `_tables/order.py`.
+
 A second place would soon decide otherwise. Who needs an order, or looks for repeats,
 calls these modules; a new one is added here only with a reason.
 """
@@ -17,17 +19,17 @@ ROOT = Path(rankine.__file__).parent
 PACKAGES = ("_io", "_join", "_evaluate")
 ORDER = {
     "_io/rank_columns.py": "compares ranks with scores, and decides nothing",
-    "_join/ranks.py": "the rule for ties, ranks, and the order of whole lists",
+    "_join/ids.py": "the order of ids is that of their texts",
+    "_join/ranks.py": "names a rank that a list has twice",
     "_join/dense.py": "the top of each row of a matrix, by the keys of ranks.py",
-    "_join/aligned.py": "keeps the scores of the first items, whichever of equals",
     "_join/rounds.py": "adds up in an order that does not depend on the rows",
 }
 REPEATS = {
     "_io/repeats.py": "marks and shows repeated rows",
     "_join/pieces.py": "keys that are equal, whose ids are then looked at",
 }
-TYPES = {  # besides _join/ids.py, which has the rule and names no type
-    "_join/ranks.py": "the order of ids is that of their texts",
+TYPES = {
+    "_join/ids.py": "which ids are the same, and the order of their texts",
     "_io/values.py": "ids as they are read",
     "_io/frames.py": "subtopics are texts",
     "_io/items.py": "topics are texts",

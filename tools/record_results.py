@@ -18,6 +18,7 @@ import argparse
 import contextlib
 import io
 import json
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -53,6 +54,10 @@ SMALL: dict[str, Any] = {
     "buckets": 7,
 }  # fmt: skip
 """Sizes with which small files take the ways of large ones."""
+_FOLDERS = re.compile(
+    rf"{re.escape(tempfile.gettempdir())}/\w+|(/[\w.-]+)*(?=/(tests/fuzz|src/rankine)/)"
+)
+"""Folders that are others each time, or where each state of the code is."""
 SHOWN = 20
 """How many differences are shown of each kind."""
 
@@ -191,7 +196,8 @@ def record(path: Path, n_cases: int) -> None:
 def compare(before: Path, after: Path) -> int:
     """Print how two records differ, by kind; return 1 if a number does."""
     old, new = (
-        dict(map(json.loads, path.read_text().splitlines())) for path in (before, after)
+        dict(map(json.loads, _FOLDERS.sub("", path.read_text()).splitlines()))
+        for path in (before, after)
     )
     kinds: Counter[str] = Counter()
     for key in sorted(old.keys() & new.keys()):

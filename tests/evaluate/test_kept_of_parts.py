@@ -13,7 +13,7 @@ from rankine._base.limits import limited
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import options_of
 from rankine._join.align import match
-from rankine._join.ranks import Order
+from rankine._tables.order import Order
 
 if TYPE_CHECKING:
     from pathlib import Path

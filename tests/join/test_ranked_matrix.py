@@ -14,7 +14,7 @@ from rankine._base.limits import limited
 from rankine._conventions.convention import Convention
 from rankine._join import dense
 from rankine._join.judgements import Truth
-from rankine._join.ranks import Order
+from rankine._tables.order import Order
 from rankine.errors import DataError, DuplicateItemError, FormatError
 
 METRICS = ["nDCG@2", "AP", "RR", "P@3", "Bpref", "NumRet", "NumRel", "RBP", "R@1"]

@@ -45,7 +45,6 @@ class Limits:
             1,000.
         keys: gives ids their keys, by a seed, instead of polars' hash; with keys that
             agree, the ids themselves must be compared.
-        few_tied: rows up to which a sort finds equal scores sooner than a join does.
         mixed_rows: rows of mixed queries that are brought together at once, so that
             they fit the cache of a core.
         whole_rows: rows of a frame in which judged items are looked for at any rank,
@@ -87,7 +86,6 @@ class Limits:
     short_lists: int = 16
     long_lists: int = 5
     keys: Callable[[Any, int], Any] | None = None
-    few_tied: int = 5000
     mixed_rows: int = 1 << 18
     whole_rows: int = 1_000_000
     head_bytes: int = 1 << 16

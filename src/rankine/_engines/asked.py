@@ -9,8 +9,8 @@ from rankine._conventions.convention import BY_RANK
 from rankine._conventions.tools import TOOLS
 from rankine._engines.frames import Top, is_spark
 from rankine._engines.work import JUDGED, LISTED, ROLES
-from rankine._join.ranks import Order
 from rankine._metrics.lists.kind import ListMetric
+from rankine._tables.order import Order
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:

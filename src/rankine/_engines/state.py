@@ -21,10 +21,10 @@ from rankine._evaluate.plan import rule_for
 from rankine._evaluate.summary import of_all, rounded_bounds, settled
 from rankine._evaluate.warnings import Caution, added
 from rankine._io.values import ends
-from rankine._join.aligned import SHOWN
 from rankine._stats.exact import Exact, exact_sum, product_error, root, to_float
 from rankine._stats.exact import added as summed
 from rankine._stats.intervals import FLOOR, Interval, around
+from rankine._tables.joined import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,11 +12,11 @@ from rankine._base.checks import check_k, check_number
 from rankine._base.notebook import as_table
 from rankine._evaluate.plan import plan_of, rule_for
 from rankine._evaluate.summary import summarize
-from rankine._join.aligned import Aligned
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
 from rankine._metrics.names import parse
 from rankine._stats.intervals import intervals
+from rankine._tables.joined import Aligned
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -30,15 +30,15 @@ from rankine._io.sources import (
     is_ranked,
 )
 from rankine._join.align import match
-from rankine._join.aligned import Aligned, apply, cut
-from rankine._join.context import Listed, know
+from rankine._join.context import know
 from rankine._join.judgements import Truth
 from rankine._join.known import Known, TrainingData
 from rankine._join.lists import lists_of
 from rankine._join.lists_in_parts import first_in, lists_in, n_items
 from rankine._join.places import is_listed, met_by_number, paired
-from rankine._join.ranks import Order
 from rankine._metrics.lists.kind import ListMetric
+from rankine._tables.joined import Aligned, Listed, apply, cut
+from rankine._tables.order import Order
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 from rankine._base.text import count, percent
 from rankine._evaluate.summary import has_no_weights
 from rankine._evaluate.warnings import hardly_met, told
-from rankine._join.aligned import SHOWN, Aligned
 from rankine._metrics.lists.kind import ListMetric
+from rankine._tables.joined import SHOWN, Aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -215,7 +215,7 @@ def told_in(tables: Iterable[Any]) -> list[tuple[tuple[int, int], str]]:
 
     The place is the number of the table, and the stage at which the note was made.
     """
-    from rankine._join.context import Listed  # noqa: PLC0415 - needs polars
+    from rankine._tables.joined import Listed  # noqa: PLC0415 - needs polars
 
     judged = [table for table in tables if isinstance(table, Aligned)]
     listed = [table for table in tables if isinstance(table, Listed)]

@@ -13,11 +13,11 @@ from rankine._base.records import cached_property
 from rankine._conventions.convention import BY_RANK, FIELDS, WITH_CUTOFF, Convention
 from rankine._conventions.presets import convention as named
 from rankine._conventions.tools import trec_version
-from rankine._join.ranks import Order
 from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric
 from rankine._metrics.metric import REGISTRY, Metric
 from rankine._metrics.names import parse_all
 from rankine._tables.judged import SPREAD
+from rankine._tables.order import Order
 from rankine.errors import ParameterError, UsageError, nearest
 
 if TYPE_CHECKING:

@@ -31,10 +31,9 @@ from rankine._evaluate.warnings import (
     with_steps,
 )
 from rankine._io.values import NO_COLUMN
-from rankine._join.aligned import Aligned
-from rankine._join.context import Listed
 from rankine._metrics.names import parse
 from rankine._stats.intervals import Interval, check_interval
+from rankine._tables.joined import Aligned, Listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,14 +12,15 @@ import numpy as np
 from rankine._base.checks import check_count
 from rankine._base.notebook import as_table
 from rankine._evaluate.summary import least_relevant
-from rankine._join.aligned import Aligned, Stored, trail_of
+from rankine._evaluate.trail import Stored, trail_of
 from rankine._metrics.lists.kind import ListMetric
+from rankine._tables.joined import Aligned
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
     from rankine._evaluate.result import Evaluation
-    from rankine._join.aligned import Trail
+    from rankine._evaluate.trail import Trail
     from rankine._metrics.metric import Metric
 
 SHOWN = 10

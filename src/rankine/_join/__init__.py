@@ -23,9 +23,9 @@ def judged(qrels: Any, run: Any, convention: str | Convention = "rankine") -> Ju
     from rankine._conventions import presets  # noqa: PLC0415
     from rankine._io import read  # noqa: PLC0415
     from rankine._join.align import match  # noqa: PLC0415
-    from rankine._join.aligned import apply  # noqa: PLC0415
     from rankine._join.judgements import truth_of  # noqa: PLC0415
-    from rankine._join.ranks import Order  # noqa: PLC0415
+    from rankine._tables.joined import apply  # noqa: PLC0415
+    from rankine._tables.order import Order  # noqa: PLC0415
 
     rule = presets.convention(convention)
     order = Order.of(rule)

@@ -26,13 +26,13 @@ from rankine._io.sources import Dense, Lists, Rows, Source, Stream
 from rankine._join import dense
 from rankine._join import judged_mappings as probe
 from rankine._join import judged_rows as rows
-from rankine._join.aligned import Aligned, joined, no_steps
 from rankine._join.pieces import repeats_left_out
+from rankine._tables.joined import Aligned, joined, no_steps
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from rankine._join.judgements import Judgements, Truth
-    from rankine._join.ranks import Order
+    from rankine._tables.order import Order
 
 
 def match(

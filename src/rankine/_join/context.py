@@ -7,7 +7,7 @@ judgements.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,53 +15,20 @@ import polars as pl
 
 from rankine._base.text import Counted, count
 from rankine._io import repeats
-from rankine._join.aligned import SHOWN, no_overlap, no_steps
 from rankine._join.ids import Index, numbered
 from rankine._tables.groups import Distance, Groups, Topics, Train, marked
+from rankine._tables.joined import SHOWN, Listed, no_overlap
 from rankine._tables.keys import may_repeat
 from rankine._tables.lists import Recommended, Top
 from rankine._tables.segments import expand, starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rankine._base.arrays import Floats, Ints
     from rankine._io.items import Features
     from rankine._join.judgements import Judgements
     from rankine._join.known import Known
     from rankine._join.lists import Lists
-
-
-@dataclass(frozen=True, eq=False)
-class Listed:
-    """A table of lists, the ids of its users, and what was seen on the way.
-
-    Attributes:
-        table: the lists.
-        ids: the ids of their users.
-        notes: what was left out or changed.
-        strange: a note on items that are not in the catalogue.
-        bare: a note on items that have no features.
-        catalogue: a note on the catalogue, if none was given.
-        items: the ids of items by number.
-        steps: says how scores rise and fall along the lists, as in `Aligned`.
-    """
-
-    table: Recommended
-    ids: pl.Series
-    notes: tuple[str, ...] = ()
-    strange: tuple[str, ...] = ()
-    bare: tuple[str, ...] = ()
-    unsorted: int = 0
-    items: pl.Series | None = None
-    steps: Callable[[], tuple[int, bool]] = no_steps
-    catalogue: tuple[str, ...] = ()
-
-    @property
-    def lengths(self) -> Ints:
-        """The length of each list."""
-        return self.table.length
 
 
 def know(

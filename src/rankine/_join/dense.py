@@ -10,11 +10,11 @@ import polars as pl
 from rankine._base.blocks import by_halves
 from rankine._base.text import count
 from rankine._io.sources import Dense
-from rankine._join.aligned import joined
-from rankine._join.ids import SPARSE, Index
-from rankine._join.ranks import tie_keys
+from rankine._join.ids import SPARSE, Index, text_order
+from rankine._tables.joined import joined
 from rankine._tables.judged import Judged
 from rankine._tables.keys import may_repeat
+from rankine._tables.order import tie_keys
 from rankine._tables.segments import (
     bounds,
     position,
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats, Ints
     from rankine._io.sources import Rows
-    from rankine._join.aligned import Aligned
     from rankine._join.judgements import Judgements, Truth
-    from rankine._join.ranks import Order
+    from rankine._tables.joined import Aligned
+    from rankine._tables.order import Order
 
 _CHUNK = 1 << 22
 """Cells that are worked on at once."""
@@ -251,7 +251,7 @@ def _tie_order(run: Dense, tie: str) -> Ints:
     """Return each column's place among equal scores, by the rule for ties."""
     if tie not in run.memo:
         columns = np.arange(len(run.items))
-        run.memo[tie] = tie_keys(columns, tie, run.items.gather)
+        run.memo[tie] = tie_keys(columns, tie, lambda _: text_order(run.items))
     keys: Ints = run.memo[tie]
     return keys
 

@@ -22,8 +22,9 @@ from rankine._io.mappings import (
     packed,
     refuse_number,
 )
-from rankine._join.ranks import before
+from rankine._join.ids import text_order
 from rankine._tables.judged import Judged
+from rankine._tables.order import before
 from rankine._tables.segments import (
     count_above,
     expand,
@@ -37,7 +38,7 @@ from rankine.errors import DataError, DuplicateItemError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
-    from rankine._join.ranks import Order
+    from rankine._tables.order import Order
     from rankine._tables.pool import Pool
     from rankine._tables.segments import Steps
 
@@ -230,12 +231,12 @@ class Probed:
             for index, which in zip(group.tolist(), number, strict=True)
         ]
 
-        def ids(chosen: Ints) -> pl.Series:
-            text = [str(shown[index]) for index in chosen.tolist()]
-            return pl.Series(text, dtype=pl.String)
+        def by_text(chosen: Ints) -> Ints:
+            texts = [str(shown[index]) for index in chosen.tolist()]
+            return text_order(pl.Series(texts, dtype=pl.String))
 
         row = starts[group] + np.array(place, dtype=np.int64)
-        return before(ids, values[rows], starts, row, group, tie)
+        return before(by_text, values[rows], starts, row, group, tie)
 
 
 def types_differ(truth: Mapping[Any, Any], run: Mapping[Any, Any]) -> bool:

@@ -32,8 +32,9 @@ from rankine._join.pieces import (
     without_query,
 )
 from rankine._join.ranked_rows import Part, Ranked
-from rankine._join.ranks import check_ranks, compare, refuse_nan, refuse_same_ranks
+from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
 from rankine._tables.keys import may_repeat, width_of, with_query
+from rankine._tables.order import compare
 from rankine._tables.segments import NO_STEPS, expand, position, rounded
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats, Ints
     from rankine._join.judgements import Judgements
-    from rankine._join.ranks import Order
+    from rankine._tables.order import Order
 
 
 class _ScatteredError(Exception):
@@ -296,7 +297,9 @@ class Matches:
                 refuse_same_ranks(
                     lists.rows, scores, starts, lists.order, self._query_of(lists)
                 )
-            above, tied, rank = values.ranks(starts, row, group, order, lists.items)
+            above, tied, rank = values.ranks(
+                starts, row, group, order, lists.text_order
+            )
             score = -above.astype(np.float64) if scores is None else scores[row]
             length = values.lengths(starts, order)
             part = Part(number, length, pair, rank, above, tied, score)

@@ -18,7 +18,7 @@ from rankine._io.mappings import as_rows, listed, packed
 from rankine._io.sources import Dense
 from rankine._io.sources import Lists as Mappings
 from rankine._join import dense
-from rankine._join.ids import item_keys
+from rankine._join.ids import item_keys, text_order
 from rankine._join.pieces import (
     grouped,
     last_of_repeats,
@@ -26,14 +26,9 @@ from rankine._join.pieces import (
     repeats_left_out,
     take,
 )
-from rankine._join.ranks import (
-    Order,
-    check_ranks,
-    refuse_nan,
-    refuse_same_ranks,
-    sorted_rows,
-)
+from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
 from rankine._tables.keys import may_repeat
+from rankine._tables.order import Order, sorted_rows
 from rankine._tables.segments import (
     NO_STEPS,
     cut_lists,
@@ -126,6 +121,10 @@ class Lists:
     def items_of(self, rows: Ints) -> pl.Series:
         """Return the items of some rows."""
         return self.ids.series.gather(rows if self.order is None else self.order[rows])
+
+    def text_order(self, rows: Ints) -> Ints:
+        """Return, for some rows, numbers in the order of the texts of their items."""
+        return text_order(self.items_of(rows))
 
     def first(self, depth: int | None) -> tuple[pl.Series, Ints, Ints | None]:
         """Return the items down to a rank, where each list begins, and the ranks."""
@@ -304,7 +303,7 @@ def _ranked(lists: Lists, rule: Convention) -> Lists:
     steps = steps_of(scores, starts)
     if steps.strict:
         return replace(lists, steps=steps)
-    again = sorted_rows(lists.items_of, scores, starts, rule.tie)
+    again = sorted_rows(lists.text_order, scores, starts, rule.tie)
     scores = scores[again]
     order = again if lists.order is None else lists.order[again]
     falls = steps_of(scores, starts).strict
@@ -421,10 +420,11 @@ def _first_of_mappings(
     every = [item for items in lists for item in items]
     values = np.concatenate([np.zeros(0), *scores])
 
-    def ids(rows: Ints) -> pl.Series:
-        return pl.Series([str(every[row]) for row in rows.tolist()], dtype=pl.String)
+    def by_text(rows: Ints) -> Ints:
+        texts = [str(every[row]) for row in rows.tolist()]
+        return text_order(pl.Series(texts, dtype=pl.String))
 
-    order = sorted_rows(ids, values, starts, rule.tie)
+    order = sorted_rows(by_text, values, starts, rule.tie)
     starts, rows = _cut(starts, values, depth, floor)
     return First(list(data), starts, [every[row] for row in order[rows].tolist()])
 

@@ -19,8 +19,8 @@ from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import Summary
+from rankine._evaluate.trail import Stored, Trail
 from rankine._io.values import NO_COLUMN
-from rankine._join.aligned import Stored, Trail
 from rankine._join.lists import First
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric

@@ -29,10 +29,10 @@ from rankine._evaluate.summary import of_all, summarize, together
 from rankine._evaluate.warnings import Caution, Doubts, added
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Stream, is_empty, no_judgements, no_rows
-from rankine._join.context import Listed
 from rankine._join.judgements import Truth
 from rankine._join.known import known_by
 from rankine._metrics.lists.kind import ListMetric
+from rankine._tables.joined import Listed
 from rankine._tables.judged import Judged
 from rankine.errors import DataError, ParameterError
 

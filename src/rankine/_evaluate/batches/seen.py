@@ -13,9 +13,9 @@ from rankine._base.text import Counted, count
 from rankine._evaluate.notes import told_in
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Stream, is_empty
-from rankine._join.aligned import SHOWN, no_overlap
 from rankine._join.context import counted
 from rankine._join.ids import is_plain_int, one_type
+from rankine._tables.joined import SHOWN, no_overlap
 from rankine._tables.tallies import NO_LENGTHS, NOTHING, Tallies, Tally, sum_of_counts
 from rankine.errors import DataError
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Ints
     from rankine._evaluate.plan import Group
     from rankine._io.sources import Source
-    from rankine._join.context import Listed
     from rankine._join.judgements import Truth
     from rankine._join.known import Known
+    from rankine._tables.joined import Listed
     from rankine._tables.tallies import Lengths
 
 _Cut: TypeAlias = tuple[int | None, bool]

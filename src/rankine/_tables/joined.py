@@ -1,4 +1,8 @@
-"""A joined table: what a convention does with it, and what is kept of its items."""
+"""Tables that were joined, with the ids of their queries and what was seen on the way.
+
+`Aligned` has judged items, `Listed` whole lists; `apply` does with the first what a
+convention says about queries, floors, pools and unjudged items.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from rankine._base.records import record
 from rankine._base.text import count
 from rankine._tables.judged import with_the_rest
 from rankine._tables.pool import Pool
-from rankine._tables.segments import expand, position, runs, starts_of
+from rankine._tables.segments import position, runs, starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,12 +24,13 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankine._base.arrays import Bools, Floats, Ints
+    from rankine._base.arrays import Bools, Ints
     from rankine._conventions.convention import Convention
     from rankine._io.sources import Rows
     from rankine._join.judgements import Named
     from rankine._join.lists import First
     from rankine._tables.judged import Judged
+    from rankine._tables.lists import Recommended
 
 
 _NO_LENGTHS: Ints = np.zeros(0, dtype=np.int64)
@@ -115,6 +120,37 @@ class Aligned:
         if origin is None:
             return self.whole
         return np.where(origin < 0, length, self.whole[origin])
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """A table of lists, the ids of its users, and what was seen on the way.
+
+    Attributes:
+        table: the lists.
+        ids: the ids of their users.
+        notes: what was left out or changed.
+        strange: a note on items that are not in the catalogue.
+        bare: a note on items that have no features.
+        catalogue: a note on the catalogue, if none was given.
+        items: the ids of items by number.
+        steps: says how scores rise and fall along the lists, as in `Aligned`.
+    """
+
+    table: Recommended
+    ids: pl.Series
+    notes: tuple[str, ...] = ()
+    strange: tuple[str, ...] = ()
+    bare: tuple[str, ...] = ()
+    unsorted: int = 0
+    items: pl.Series | None = None
+    steps: Callable[[], tuple[int, bool]] = no_steps
+    catalogue: tuple[str, ...] = ()
+
+    @property
+    def lengths(self) -> Ints:
+        """The length of each list."""
+        return self.table.length
 
 
 def joined(
@@ -293,106 +329,3 @@ def _chosen(ids: Sequence[Any] | pl.Series, kept: Bools) -> Sequence[Any] | pl.S
     if not isinstance(ids, list):
         return ids.gather(np.flatnonzero(kept))  # type: ignore[union-attr]
     return [value for value, chosen in zip(ids, kept, strict=True) if chosen]
-
-
-@dataclass(frozen=True, eq=False)
-class Trail:
-    """The judged items of queries with their ranks, and the first items of the lists.
-
-    Attributes:
-        starts: where the judged items of each query begin.
-        items: their ids.
-        grades: their grades, as they were judged.
-        ranks: the rank of each, 0 for one that was not found.
-        looked: per query, the rank down to which judged items were searched for; 0 if
-            that is the whole list.
-        tops: the first items of the list of each query; None if they were not kept, or
-            if only judged items can be among them.
-        keep: how many first items of each list were to be kept, 0 if none.
-    """
-
-    starts: Ints
-    items: list[Any]
-    grades: Floats
-    ranks: Ints
-    looked: Ints
-    tops: First | None
-    keep: int
-
-    def of(self, queries: Ints) -> Trail:
-        """Return what is kept of some of the queries."""
-        rows, _ = expand(self.starts[queries], np.diff(self.starts)[queries])
-        tops = self.tops
-        return Trail(
-            starts_of(np.diff(self.starts)[queries]),
-            [self.items[row] for row in rows.tolist()],
-            self.grades[rows],
-            self.ranks[rows],
-            self.looked[queries],
-            None if tops is None else tops.take(queries, queries.tolist()),
-            self.keep,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Stored:
-    """What is left of a joined table after an evaluation was saved.
-
-    Attributes:
-        ids: the ids of the queries.
-        trail: what was kept of their items, None if nothing was.
-        table: the table itself, which is gone.
-    """
-
-    ids: Sequence[Any] | pl.Series
-    trail: Trail | None = None
-    table: None = None
-
-
-def _chosen_ids(ids: Sequence[Any] | pl.Series, queries: Ints) -> Sequence[Any]:
-    return [ids[query] for query in queries.tolist()]
-
-
-def trail_of(
-    aligned: Aligned, queries: Ints, only: tuple[float, int] | None = None
-) -> Trail:
-    """Return what is kept of some queries of a table.
-
-    An item that appears twice in a list has its best rank.
-
-    Args:
-        aligned: the table.
-        queries: their numbers.
-        only: the smallest grade and the last rank; an item must reach one of them.
-    """
-    table, named = aligned.table, aligned.named
-    if named is None or table.pair is None:
-        raise TypeError
-    origin = queries if aligned.origin is None else aligned.origin[queries]
-    judged = np.where(origin < 0, 0, np.diff(named.pool.starts)[origin])
-    numbers, owner = expand(named.pool.starts[origin], judged)
-    wanted = np.zeros(table.n_queries, dtype=np.bool_)
-    wanted[queries] = True
-    rows = np.flatnonzero(wanted[table.query] & (table.pair >= 0))[::-1]
-    ranks = np.zeros(len(named.pool.grade), dtype=np.int64)
-    # Rows of a query rise in rank: turned round, the best is written last.
-    ranks[named.numbers(table.pair[rows])] = table.rank[rows]
-    if only is not None:
-        least, last = only
-        first = (ranks[numbers] > 0) & (ranks[numbers] <= last)
-        inside = first | (named.pool.grade[numbers] >= least)
-        numbers = numbers[inside]
-        judged = np.bincount(owner[inside], minlength=len(queries))
-    looked = np.zeros(len(queries), dtype=np.int64)
-    if aligned.deepest is not None:
-        looked[table.n_retrieved[queries] >= aligned.deepest] = aligned.deepest
-    kept = aligned.kept
-    return Trail(
-        starts_of(judged),
-        named.items_of(numbers),
-        named.pool.grade[numbers],
-        ranks[numbers],
-        looked,
-        None if kept is None else kept.some(_chosen_ids(aligned.ids, queries)),
-        aligned.keep,
-    )
