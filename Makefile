@@ -148,7 +148,7 @@ format: $(VENV)/installed-dev
 names: $(VENV)/installed-dev
 	$(BIN)/python tools/make_names.py
 
-# How many places decide what, how far a call goes, and which files are long.
+# How many lines each package has, how many places decide what, how far a call goes.
 .PHONY: counts
 counts: $(VENV)/installed-dev
 	$(BIN)/python tools/count_code.py

@@ -1,8 +1,9 @@
 """Count what makes the code large or small: make counts.
 
-How many root modules, places that decide an order, compare ids or look for repeats;
-how many functions and files a call crosses, and how often it reads a run; which files
-are long.
+How many lines of code each package has, without docstrings, comments and blank lines;
+how many places decide an order or look for repeats, merge parts of results, or ask in
+which form a run is; how many functions and files a call crosses, and how often it reads
+a run.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(rk.__file__).parent
-LONGEST = 450
-"""Lines that a file has at most."""
+CORE = "_io", "_join", "_tables", "_evaluate", "_engines"
+"""The packages through which a run goes."""
+MERGING = {"add", "__add__", "__iadd__", "plus", "merge"}
+FORMS = {"Rows", "Stream", "Lists", "Dense"}
+"""The names of a run's forms."""
 CALLS = {
     "sort scores": {"sorted_rows", "sort_descending", "before", "lexsort"},
     "look for repeats": {"is_duplicated", "is_first_distinct", "is_last_distinct"},
@@ -91,11 +95,45 @@ def n_reads(run: Path, call: Callable[[], Any]) -> int:
     return reads[str(run)]
 
 
-def long_files() -> list[tuple[str, int]]:
-    """Return the files of src and tests that are too long."""
-    every = [*modules(), *sorted(Path("tests").rglob("*.py"))]
-    lengths = ((str(path), len(path.read_text().splitlines())) for path in every)
-    return [(name, n) for name, n in lengths if n > LONGEST]
+def code_lines(path: Path) -> int:
+    """Count the lines of code in a file."""
+    text = path.read_text()
+    tree = ast.parse(text)
+    words: set[int] = set()
+    for node in ast.walk(tree):
+        # A string that stands alone is a docstring.
+        alone = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(alone, ast.Constant) and isinstance(alone.value, str):
+            words.update(range(node.lineno, (node.end_lineno or 0) + 1))  # type: ignore[attr-defined]
+    return sum(
+        bool(line.strip()) and not line.lstrip().startswith("#") and n not in words
+        for n, line in enumerate(text.splitlines(), 1)
+    )
+
+
+def n_merging() -> int:
+    """Count the methods that merge, in the packages through which a run goes."""
+    return sum(
+        isinstance(node, ast.FunctionDef) and node.name in MERGING
+        for path in modules()
+        if path.relative_to(ROOT).parts[0] in CORE
+        for part in ast.walk(ast.parse(path.read_text()))
+        if isinstance(part, ast.ClassDef)
+        for node in part.body
+    )
+
+
+def n_asked() -> int:
+    """Count the questions in which form a run is."""
+    return sum(
+        isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") == "isinstance"
+        and not FORMS.isdisjoint(
+            name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)
+        )
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text()))
+    )
 
 
 def counts() -> Iterator[tuple[str, object]]:
@@ -123,8 +161,15 @@ def counts() -> Iterator[tuple[str, object]]:
         "times a run is read, in a batch",
         n_reads(run, lambda: rk.Accumulator(**mixed).update(qrels, run).result()),
     )
-    yield "lines of src", sum(len(path.read_text().splitlines()) for path in modules())
-    yield f"files above {LONGEST} lines", long_files() or "none"
+    yield "methods that merge", n_merging()
+    yield "isinstance questions about a run", n_asked()
+    lines: Counter[str] = Counter()
+    for path in modules():
+        lines[path.relative_to(ROOT).parts[0]] += code_lines(path)
+    for package, n in sorted(lines.items()):
+        yield f"code lines of {package}", n
+    yield "code lines of the core", sum(lines[package] for package in CORE)
+    yield "code lines", lines.total()
 
 
 if __name__ == "__main__":

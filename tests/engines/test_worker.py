@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 import rankine as rk
 from rankine._engines.asked import by_scores, opened
 from rankine._engines.findings import refuse
-from rankine._engines.state import Pooled, State, Sums
+from rankine._engines.state import State
 from rankine._engines.work import JUDGED, LISTED, Work
 from rankine._engines.worker import states, values
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import Options
+from rankine._evaluate.sums import Pooled, Sums
+from rankine._evaluate.warnings import told
 from rankine.errors import RankineError
 
 pa = pytest.importorskip("pyarrow")
@@ -112,11 +114,10 @@ def shared(
 
 
 def numbers(job: Job, state: State) -> dict[str, float]:
-    rules = {n: rule for group in job.plan.groups for n, _, rule in group.members}
-    return {
-        job.plan.labels[number]: Pooled(metric, rules[number], state.sums[number]).value
-        for number, metric in enumerate(job.plan.bound)
-    }
+    assert state.part is not None
+    summaries = state.part.summaries(job.plan, job.known)
+    values = (summary.value for summary in summaries)
+    return dict(zip(job.plan.labels, values, strict=True))
 
 
 def settled(job: Job, state: State) -> dict[str, float]:
@@ -179,9 +180,10 @@ def test_every_convention_gives_the_numbers_of_memory(
     by_query = {row["query"]: row for row in frames}
     assert by_query == {row["query"]: row for row in memory.per_query.to_dicts()}
     assert len(frames) == memory.per_query.height
-    assert state.n_queries == memory.per_query.height
-    cautions = filter(None, (caution.told() for caution in state.cautions))
-    assert tuple(cautions) == memory._told_of_tool  # noqa: SLF001
+    assert state.part is not None
+    assert state.part.queries[0].n == memory.per_query.height
+    cautions = state.part.findings.cautions
+    assert told(cautions) == told(memory.findings.cautions)
 
 
 @settings(max_examples=100, deadline=None)
@@ -233,7 +235,7 @@ def test_rows_without_an_id_are_counted() -> None:
     assert state.counts["qrels", "query"] == 1
     assert state.counts["run", "query"] == 2
     assert state.counts["run", "item"] == 1
-    assert state.sums[0].total == 1
+    assert numbers(job, state) == {"AP": 1}
 
 
 def test_another_version_is_refused() -> None:

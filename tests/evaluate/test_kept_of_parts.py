@@ -134,4 +134,4 @@ def test_heads_are_let_go(tmp_path: Path) -> None:
     for rule in (rk.Convention(), rk.Convention(unjudged="removed")):
         ev = rk.evaluate(QRELS, path, "P@1", convention=rule, keep=1)
 
-        assert ev._tables[0].heads is None  # noqa: SLF001
+        assert ev.tables[0].heads is None

@@ -1,15 +1,15 @@
-"""What states say about all data: what is refused, doubted, or told in notes."""
+"""What states say about all data: what is refused, doubted, or noted."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
 from rankine._engines.work import JUDGED, LISTED, ROLES
 from rankine._evaluate.batches.evaluations import reads_judged_queries
-from rankine._evaluate.engine import with_fractions
+from rankine._evaluate.engine import no_ranks, with_fractions
 from rankine._evaluate.summary import nothing_to_find
 from rankine._evaluate.warnings import doubts_of
 from rankine._io.sources import no_judgements, no_rows, none_left
@@ -46,8 +46,8 @@ def refuse(state: State, job: Job, pair: Pair, name: str) -> None:
         _refuse_queries(state, job.plan.judged[0].rule)
     for group in job.plan.groups:
         for number, metric, rule in group.members:
-            sums = state.sums[number]
-            if rule.empty_truth == "error" and sums.n_empty:
+            sums: Any = state.part and state.part.numbers[number]
+            if rule.empty_truth == "error" and sums and sums.n_empty:
                 raise nothing_to_find(sums.n_empty, metric.fact.lacks, sums.empty_ids)
 
 
@@ -132,13 +132,16 @@ def doubts_on(job: Job, pair: Pair, state: State) -> Doubts:
     truth = Truth(pair.qrels.empty) if pair.judged else None
     doubts = doubts_of(truth, pair.run.empty, job.plan.thresholds)
     grades = state.grades if doubts.thresholds else doubts.grades
-    rises, falls = state.steps if pair.sequence else (0, False)
     missing = state.seen.missing, state.counts[ROLES[JUDGED], "queries"]
-    return replace(doubts, grades=grades, rises=rises, falls=falls, missing=missing)
+    doubts = replace(doubts, grades=grades, missing=missing)
+    if not pair.sequence or state.part is None:
+        return doubts
+    of_parts = state.part.findings.doubts
+    return replace(doubts, rises=of_parts.rises, falls=of_parts.falls)
 
 
-def said_of(plan: Plan, pair: Pair, state: State, top: Top | None) -> Iterator[str]:
-    """Say what was inferred about the frames, and which rows were dropped."""
+def read_notes(plan: Plan, pair: Pair, top: Top | None) -> Iterator[str]:
+    """Say what was inferred about the frames, and which rows were not read."""
     if top is not None and any(
         group.rule.duplicates == "error" for group in plan.groups
     ):
@@ -151,11 +154,13 @@ def said_of(plan: Plan, pair: Pair, state: State, top: Top | None) -> Iterator[s
             continue
         yield from table.empty.notes
     yield from pair.notes
-    yield from state.said.notes(0)
+
+
+def rank_notes(plan: Plan, pair: Pair) -> Iterator[str]:
+    """Say that a run has no rank column, though the convention asks for one."""
     by_rank = plan.judged and plan.judged[0].rule.order in BY_RANK
     if by_rank and not pair.run.empty.ranked:
-        by = "scores give" if pair.run.scored else "order gives"
-        yield f"run has no rank column; its {by} the ranks"
+        yield no_ranks("run", scored=pair.run.scored)
 
 
 def _reads_judgements(plan: Plan, pair: Pair) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -23,15 +23,15 @@ from rankine._engines.asked import (
     places_of,
     top_of,
 )
-from rankine._engines.findings import doubts_on, refuse, said_of
+from rankine._engines.findings import doubts_on, rank_notes, read_notes, refuse
 from rankine._engines.frames import Pair, Top, quoted
 from rankine._engines.jobs import on_executors, refuse_stopped, run_job, run_table
-from rankine._engines.state import Pooled, State
+from rankine._engines.state import State
 from rankine._engines.work import MOST, Work
 from rankine._evaluate.engine import refuse_spread
 from rankine._evaluate.evaluate import DEFAULT, prepare
-from rankine._evaluate.notes import notes_of, warnings_of
 from rankine._evaluate.options import Options
+from rankine._evaluate.part import Part
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.warnings import hardly_met
 from rankine._join.known import NOTHING
@@ -214,31 +214,22 @@ class SparkEvaluation(Evaluation):
         top: Top | None,
         name: str,
     ) -> None:
-        plan = job.plan
-        rules: dict[int, Convention] = {}
-        for group in plan.groups:
-            rules |= {number: rule for number, _, rule in group.members}
-        wholes = state.wholes(plan, job.known)
-        pooled = tuple(
-            wholes.get(number) or Pooled(metric, rules[number], state.sums[number])
-            for number, metric in enumerate(plan.bound)
-        )
-        tables = (_Counted(range(state.n_queries)),)
-        super().__init__(plan, pooled, tables, name)  # type: ignore[arg-type]
+        plan, part = job.plan, state.part or Part.nothing(job.plan)
+        summaries = part.summaries(plan, job.known)
+        super().__init__(plan, summaries, (_Counted(range(part.queries[0].n)),), name)
         _ = self.mean  # which a convention may refuse
-        self._state, self._sent, self._rows, self._pair = state, sent, rows, pair
-        doubts = doubts_on(job, pair, state)
+        self._sent, self._rows, self._pair = sent, rows, pair
         self._collected: dict[str, str] = {}
-        seen = state.seen if plan.judged else None
-        self._said = notes_of(
+        seen = part.findings.seen if plan.judged else None
+        doubts = doubts_on(job, pair, state)
+        found = replace(part.findings, seen=seen, doubts=doubts)
+        self._said = found.in_words(
             plan,
             self.summaries,
-            seen,
-            doubts=doubts,
-            catalogue=state.catalogue,
-            said=said_of(plan, pair, state, top),
+            first=read_notes(plan, pair, top),
+            last=rank_notes(plan, pair),
         )
-        self.warnings = warnings_of(seen, doubts, state.cautions)
+        self.warnings = found.warnings()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -336,7 +327,7 @@ class SparkEvaluation(Evaluation):
     @property
     def n_queries(self) -> int:
         """How many queries were evaluated."""
-        return self._state.n_queries
+        return len(self.tables[0].ids)
 
     def _column(self, label: str) -> Floats:
         """Collect the values of one metric."""

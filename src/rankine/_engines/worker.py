@@ -17,6 +17,7 @@ from rankine._engines.chunks import check_rows, chunk_of, whole_queries
 from rankine._engines.state import State
 from rankine._engines.work import LISTED, ROLES, Work, packed, without_rows
 from rankine._evaluate.engine import evaluate_source
+from rankine._evaluate.part import Part
 from rankine._join.judgements import Truth
 from rankine.errors import RankineError, UsageError
 
@@ -47,7 +48,8 @@ def _state(work: Work, gone: Counts, rows: pl.DataFrame) -> State:
     state = State.of(chunk)
     try:
         check_rows(work, rows)
-        state.see(work, evaluate_chunk(work, chunk))
+        result = evaluate_chunk(work, chunk)
+        state.part = Part.of(work.plan, result, judged=work.judged, sums=True)
     except RankineError as error:
         # As data: an exception would be tried again, and come as a stack of calls.
         state.problems.append(without_rows(error))

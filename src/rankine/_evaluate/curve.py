@@ -159,7 +159,7 @@ def _table(
 ) -> tuple[Aligned, Floats | None]:
     """Return the table that was joined as the metric asks for, and the weights."""
     planned, (group,) = evaluation._plan, plan.groups  # noqa: SLF001
-    groups = zip(planned.groups, evaluation._tables, strict=True)  # noqa: SLF001
+    groups = zip(planned.groups, evaluation.tables, strict=True)
     for known, table in groups:
         if known.lists or known.key != group.key or not isinstance(table, Aligned):
             continue
@@ -173,7 +173,7 @@ def _table(
             raise ParameterError(msg)
         label = planned.labels[known.members[0][0]]
         return table, evaluation.summaries[label].weights
-    if not any(isinstance(table, Aligned) for table in evaluation._tables):  # noqa: SLF001
+    if not any(isinstance(table, Aligned) for table in evaluation.tables):
         msg = f"{type(evaluation).__name__} no longer has the ranks of items"
         raise ParameterError(msg)
     msg = (

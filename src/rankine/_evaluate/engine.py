@@ -104,7 +104,8 @@ def evaluate_source(
             rule = _ranked(group.rule, source)
             table = apply(next(matched), rule, partial=partial)
             if rule is not group.rule:
-                table = _without_ranks(table, source.name)
+                said = no_ranks(source.name, scored=table.scored)
+                table = replace(table, notes=(*table.notes, said))
             if depth is not None:
                 refuse_spread(group)
                 table = cut(table, depth)
@@ -182,11 +183,10 @@ def _beside(source: Source, known: Known, *, partial: bool) -> tuple[Source, Kno
     return source, replace(known, reference=reference)
 
 
-def _without_ranks(aligned: Aligned, name: str) -> Aligned:
-    """Note that a run has no rank column, though the convention asks for one."""
-    by = "scores give" if aligned.scored else "order gives"
-    said = f"{name} has no rank column; its {by} the ranks"
-    return replace(aligned, notes=(*aligned.notes, said))
+def no_ranks(name: str, *, scored: bool) -> str:
+    """Say that a run has no rank column, though the convention asks for one."""
+    by = "scores give" if scored else "order gives"
+    return f"{name} has no rank column; its {by} the ranks"
 
 
 def refuse_spread(group: Group) -> None:

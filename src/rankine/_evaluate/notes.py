@@ -56,6 +56,7 @@ class Seen:
         any_tied: in how many queries judged items are in ties that metrics look at.
         removed: how many unjudged items were taken out of condensed lists, and out of
             how many items.
+        by_id: whether the ids are the smallest, of queries that come in no order.
     """
 
     missing: int = 0
@@ -75,6 +76,7 @@ class Seen:
     tied: tuple[int, ...] = ()
     any_tied: int = 0
     removed: tuple[int, int] = 0, 0
+    by_id: bool = False
 
     def moved(self, by: int) -> Seen:
         """Return the same for queries with larger numbers."""
@@ -86,12 +88,13 @@ class Seen:
 
     def __add__(self, other: Seen) -> Seen:
         """Return what was seen of both parts of the data."""
+        by_id = self.by_id or other.by_id
         return Seen(
             self.missing + other.missing,
-            (*self.missing_ids, *other.missing_ids)[:SHOWN],
+            first_ids(self.missing_ids, other.missing_ids, by_id=by_id),
             self.left_out and other.left_out,
             self.extra + other.extra,
-            (*self.extra_ids, *other.extra_ids)[:SHOWN],
+            first_ids(self.extra_ids, other.extra_ids, by_id=by_id),
             _added(self.in_common, other.in_common),
             (self.listed[0] or other.listed[0], self.listed[1] or other.listed[1]),
             (
@@ -107,7 +110,20 @@ class Seen:
             _added(self.tied, other.tied),
             self.any_tied + other.any_tied,
             (self.removed[0] + other.removed[0], self.removed[1] + other.removed[1]),
+            by_id,
         )
+
+
+def first_ids(
+    ours: Iterable[Any], theirs: Iterable[Any], *, by_id: bool
+) -> tuple[Any, ...]:
+    """Return the first few ids of both: the smallest, or those that came first.
+
+    >>> first_ids(["b", "d"], ["a", "c"], by_id=True)
+    ('a', 'b', 'c')
+    """
+    every = [*ours, *theirs]
+    return tuple((sorted(every) if by_id else every)[:SHOWN])
 
 
 def _added(ours: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[int, ...]:
@@ -208,27 +224,6 @@ def warnings_of(
         *(() if seen is None else _hardly_met(seen, "warning")),
         *told(cautions),
     )
-
-
-def told_in(tables: Iterable[Any]) -> list[tuple[tuple[int, int], str]]:
-    """Return the notes made while data were read and joined, each with its place.
-
-    The place is the number of the table, and the stage at which the note was made.
-    """
-    from rankine._tables.joined import Listed  # noqa: PLC0415 - needs polars
-
-    judged = [table for table in tables if isinstance(table, Aligned)]
-    listed = [table for table in tables if isinstance(table, Listed)]
-    stages = [
-        *((table.notes,) for table in judged[:1]),
-        *((table.notes, table.strange, table.bare) for table in listed),
-    ]
-    return [
-        ((number, stage), note)
-        for number, of_table in enumerate(stages)
-        for stage, notes in enumerate(of_table)
-        for note in notes
-    ]
 
 
 def ranking_metrics(plan: Plan) -> list[Metric]:

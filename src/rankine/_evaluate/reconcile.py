@@ -15,6 +15,7 @@ from rankine._evaluate.explanation import Explanation, Group, Row, Step
 from rankine._evaluate.held import Held
 from rankine._evaluate.options import Options
 from rankine._evaluate.plan import fields_of, rule_for
+from rankine._evaluate.warnings import told
 from rankine._metrics.metric import Metric
 from rankine._metrics.names import parse
 from rankine.errors import ParameterError, RankineError
@@ -68,7 +69,8 @@ class Reconciliation:
             self._errors.append(error)
             return Row(name, None, str(error))
         # Of the tool only: what is said of the data holds for all tools alike.
-        return Row(name, evaluation[self.metric], warnings=evaluation._told_of_tool)  # noqa: SLF001
+        warnings = told(evaluation.findings.cautions)
+        return Row(name, evaluation[self.metric], warnings=warnings)
 
     def _lacks(self, name: str) -> str:
         """Say why a tool has no such metric; empty if it has."""

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
-from rankine._conventions.tools import TOOLS
 from rankine._evaluate.drawn import DrawnEvaluation
+from rankine._evaluate.findings import Findings
 from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.means import Means
-from rankine._evaluate.notes import (
-    Seen,
-    notes_of,
-    ranking_metrics,
-    removed_from,
-    seen_in,
-    told_in,
-    warnings_of,
-)
-from rankine._evaluate.warnings import (
-    NO_DOUBTS,
-    Caution,
-    Doubts,
-    cautions_of,
-    told,
-    with_steps,
-)
+from rankine._evaluate.warnings import NO_DOUBTS, Doubts
 from rankine._io.values import NO_COLUMN
 from rankine._metrics.names import parse
 from rankine._stats.intervals import Interval, check_interval
-from rankine._tables.joined import Aligned, Listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,7 +54,7 @@ class Evaluation(DrawnEvaluation):
         doubts: Doubts = NO_DOUBTS,
     ) -> None:
         self._plan = plan
-        self._tables = tables
+        self.tables = tables
         self.summaries = dict(zip(plan.labels, summaries, strict=True))
         self.name = name
         self._unsorted = unsorted
@@ -108,33 +90,12 @@ class Evaluation(DrawnEvaluation):
         tool may give another number: for a metric that it does not have, and for tied
         items whose order it leaves open.
         """
-        return warnings_of(self._seen, self._doubted, self._cautions)
+        return self.findings.warnings()
 
     @cached_property
-    def _doubted(self) -> Doubts:
-        """Signs that the data may not be what they were taken for."""
-        ours = [table for table in self._tables if isinstance(table, (Aligned, Listed))]
-        return with_steps(self._doubts, ours)
-
-    @property
-    def _told_of_tool(self) -> tuple[str, ...]:
-        """Where a number may not be the one that the tool would give, in words."""
-        return told(self._cautions)
-
-    @cached_property
-    def _cautions(self) -> tuple[Caution, ...]:
-        """Where a number may not be the one that the tool itself would give.
-
-        Empty where the convention was not given by name.
-        """
-        if self._plan.preset is None:
-            return ()
-        asked = (
-            (self._plan.asked[number], metric, self._tables[place].table)
-            for place, group in enumerate(self._plan.groups)
-            for number, metric, _ in group.members
-        )
-        return tuple(cautions_of(TOOLS[self._plan.preset], asked, self._unsorted))
+    def findings(self) -> Findings:
+        """What was seen of the data, looked for when it is first asked for."""
+        return Findings.of(self._plan, self.tables, self._doubts, self._unsorted)
 
     @cached_property
     def mean(self) -> dict[str, float]:
@@ -168,7 +129,7 @@ class Evaluation(DrawnEvaluation):
     @cached_property
     def queries(self) -> list[Any]:
         """The ids of the queries that were evaluated."""
-        return list(self._tables[0].ids)
+        return list(self.tables[0].ids)
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
@@ -177,7 +138,7 @@ class Evaluation(DrawnEvaluation):
         A query that was left out of a mean has null there.
         """
         frames = []
-        for group, table in zip(self._plan.groups, self._tables, strict=True):
+        for group, table in zip(self._plan.groups, self.tables, strict=True):
             columns = [_id_column(table.ids)]
             for number, _, _ in group.members:
                 label = self._plan.labels[number]
@@ -335,39 +296,12 @@ class Evaluation(DrawnEvaluation):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was dropped, undefined or tied, in sentences; empty if nothing was."""
-        return notes_of(
-            self._plan,
-            self.summaries,
-            self._seen,
-            doubts=self._doubted,
-            catalogue=self._catalogue,
-            said=self._told,
-        )
-
-    @cached_property
-    def _seen(self) -> Seen | None:
-        """What was seen of judged queries, None if no metric reads them."""
-        judged = [table for table in self._tables if isinstance(table, Aligned)]
-        if not judged:
-            return None
-        seen = seen_in(judged[0], ranking_metrics(self._plan))
-        return replace(seen, removed=removed_from(judged))
-
-    @cached_property
-    def _told(self) -> tuple[str, ...]:
-        """The notes made while data were read and joined."""
-        return tuple(dict.fromkeys(note for _, note in told_in(self._tables)))
-
-    @cached_property
-    def _catalogue(self) -> tuple[str, ...]:
-        """Whose items are the catalogue, where nobody gave one."""
-        listed = [table for table in self._tables if isinstance(table, Listed)]
-        return tuple(note for table in listed for note in table.catalogue)
+        return self.findings.in_words(self._plan, self.summaries)
 
     @property
     def table(self) -> Any:
         """The joined table, for those who want to look behind the numbers."""
-        return self._tables[0]
+        return self.tables[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything except the values per query, ready for JSON."""

@@ -49,7 +49,7 @@ class Similarity(Evaluation):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was left out or undefined, in sentences; empty if nothing was."""
-        joined: Joined = self._tables[0]
+        joined: Joined = self.tables[0]
         m = joined.matched
         short = np.minimum(m.x.length, m.y.length)
         depths = sorted({int(metric.get("k") or 0) for metric in self.metrics} - {0})

@@ -357,9 +357,15 @@ def of_all(
     value = number_of_all(metric, shown)
     if metric.fact.pairs is not None and math.isnan(value):
         value = _nothing(metric, rule)
-    n = shown.n_queries
-    values = np.full(n, np.nan) if each is None else each
-    return Summary(_told(value, rule), values, n, 0, None, None, metric, None)
+    n = n_queries = shown.n_queries
+    if metric.fact.pairs is not None:
+        # Who has no list is in no pair, and neither is a list alone.
+        n_lists = shown.tally(metric.depth, once=True).n_lists
+        n = n_lists if n_lists > 1 else 0
+    values = np.full(n_queries, np.nan) if each is None else each
+    return Summary(
+        _told(value, rule), values, n, n_queries - n, None, None, metric, None
+    )
 
 
 def number_of_all(metric: Metric, shown: Exposure) -> float:

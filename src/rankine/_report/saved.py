@@ -166,7 +166,7 @@ def _rest(
     in which order they came.
     """
     plan = evaluation._plan  # noqa: SLF001 - of our own making
-    tables = evaluation._tables  # noqa: SLF001
+    tables = evaluation.tables
     summaries = tuple(evaluation.summaries.values())
     metrics: dict[int, dict[str, Any]] = {}
     groups = []

@@ -138,7 +138,11 @@ def test_accumulated_diversity_has_no_interval() -> None:
     total = rk.Accumulator("InterListDiversity")
     found = total.update({"u": ["a"], "v": []}).update({"w": ["b"]}).result()
     assert math.isnan(found.interval("InterListDiversity").low)
-    assert not found.notes
+    # A list without items is in no pair, as in one call.
+    once = rk.evaluate(None, {"u": ["a"], "v": [], "w": ["b"]}, "InterListDiversity")
+    (said,) = once.notes
+    assert said == "InterListDiversity is undefined for 1 query: left out"
+    assert found.notes == once.notes
     assert str(found)
 
 

@@ -3,49 +3,31 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from rankine._base.checks import check_flag
 from rankine._base.text import count
-from rankine._evaluate.batches.seen import (
-    Came,
-    Shown,
-    Told,
-    came_in,
-    moved,
-    shown_in,
-)
+from rankine._evaluate.batches.seen import Came, came_in, moved
 from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.engine import paired_with
 from rankine._evaluate.evaluate import Job, prepare
-from rankine._evaluate.notes import notes_of, warnings_of
 from rankine._evaluate.options import Options
+from rankine._evaluate.part import Part, Queries
 from rankine._evaluate.result import Evaluation
-from rankine._evaluate.summary import of_all, summarize, together
-from rankine._evaluate.warnings import Caution, Doubts, added
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Stream, is_empty, no_judgements, no_rows
+from rankine._io.sources import Stream, no_judgements, no_rows
 from rankine._join.judgements import Truth
 from rankine._join.known import known_by
 from rankine._metrics.lists.kind import ListMetric
-from rankine._tables.joined import Listed
-from rankine._tables.judged import Judged
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankine._base.arrays import Floats
-    from rankine._conventions.convention import Convention
-    from rankine._evaluate.notes import Seen
     from rankine._evaluate.plan import Group, Plan
-    from rankine._evaluate.summary import Summary
     from rankine._metrics.metric import Metric
-    from rankine._tables.tallies import Tallies
 
 _OPTIONS = {option.name for option in fields(Options)} - {
     "keep",
@@ -69,71 +51,24 @@ class Accumulated(Evaluation):
 
 
 @dataclass(eq=False)
-class _Queries:
-    """The queries of a group of metrics.
-
-    Attributes:
-        ids: their ids.
-        seen: the same as texts.
-        shown: what their lists show.
-        tables: their judged items, where a metric needs those of all queries at once.
-    """
-
-    ids: list[Any] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
-    shown: Shown = field(default_factory=Shown)
-    tables: list[Judged] = field(default_factory=list)
-
-    def moved(self, by: int) -> _Queries:
-        ids = [number + by for number in self.ids]
-        return replace(self, ids=ids, seen=set(map(str, ids)))
-
-    def add(self, other: _Queries) -> None:
-        self.ids += other.ids
-        self.seen |= other.seen
-        self.shown.add(other.shown)
-        self.tables += other.tables
-
-
-@dataclass(eq=False)
-class _Part:
+class _Batches:
     """What is kept of some batches.
 
     Attributes:
         came: who and what has come.
-        queries: the queries of each group.
-        summaries: the values of each metric, a summary per batch.
-        seen: what was seen of judged queries.
-        said: the notes made while batches were read and joined.
-        cautions: warnings about numbers that may differ from those of a tool.
-        doubts: what was seen of all data.
-        catalogue: whose items are the catalogue, which all batches have in common.
-        is_empty: whether no list has come.
+        part: what their queries come to.
         name: the name of the run.
     """
 
     came: Came
-    queries: list[_Queries]
-    summaries: list[list[Summary]]
-    seen: Seen | None = None
-    said: Told = field(default_factory=Told)
-    cautions: tuple[Caution, ...] = ()
-    doubts: Doubts = field(default_factory=Doubts)
-    catalogue: tuple[str, ...] = ()
-    is_empty: bool = True
+    part: Part
     name: str | None = None
 
-    def moved(self, by: int) -> _Part:
-        """Return the same for queries with larger numbers."""
-        seen = self.seen and self.seen.moved(by)
-        queries = [group.moved(by) for group in self.queries]
-        return replace(self, came=self.came.moved(by), queries=queries, seen=seen)
 
-
-class Evaluations(Total[_Part]):
+class Evaluations(Total[_Batches]):
     """The queries that have come so far: their values, and what their lists show."""
 
-    part: _Part
+    part: _Batches
 
     def __init__(self, metrics: Any, options: dict[str, Any]) -> None:
         """Check the metrics and options, which are those of `evaluate`."""
@@ -156,18 +91,18 @@ class Evaluations(Total[_Part]):
             _refuse(metric, bound, self._job)
         self.part = self.nothing()
 
-    def nothing(self) -> _Part:
+    def nothing(self) -> _Batches:
         """Return what is kept before a batch has come."""
-        queries = [_Queries() for _ in self._plan.groups]
-        return _Part(Came(), queries, [[] for _ in self._plan.asked])
+        return _Batches(Came(), Part.nothing(self._plan))
 
-    def read(self, *batch: Any) -> _Part:
+    def read(self, *batch: Any) -> _Batches:
         """Evaluate judgements and a run, or a run alone."""
         qrels, run = batch if len(batch) > 1 else (None, *batch)
         if versions(self._plan.asked) != self._versions:
             msg = "a metric was redefined after this Accumulator was made"
             raise ParameterError(msg)
-        self._job.check(judged=qrels is not None)
+        judged = qrels is not None
+        self._job.check(judged=judged)
         truth, source = self._job.truth(qrels, run), self._job.source(run)
         if isinstance(source, Stream):
             source = as_rows(source, "run")  # to see also who has come in it
@@ -180,31 +115,8 @@ class Evaluations(Total[_Part]):
         came = came_in(truth, source, items=self._n_items is not None)
         self.part.came.check(came, self._n_items)  # before anything is computed
         result = self._job.evaluate(truth, source)
-        queries = []
-        tables: Sequence[Any] = result._tables  # noqa: SLF001 - of our own making
-        for group, table in zip(self._plan.groups, tables, strict=True):
-            of_group = _Queries(list(table.ids), set(map(str, table.ids)))
-            if not group.lists and any(metric.across for _, metric, _ in group.members):
-                of_group.tables.append(replace(table.table, memo={}))
-            if isinstance(table, Listed):
-                of_group.shown = shown_in(group, table, judged=qrels is not None)
-            queries.append(of_group)
-        return _Part(
-            came,
-            queries,
-            [
-                # Its values are kept, its data are not.
-                [replace(summary, table=None, known_empty=summary.empty)]
-                for summary in result.summaries.values()
-            ],
-            result._seen,  # noqa: SLF001
-            Told.of(tables),
-            result._cautions,  # noqa: SLF001
-            result._doubted,  # noqa: SLF001
-            result._catalogue,  # noqa: SLF001
-            is_empty(source),
-            result.name,
-        )
+        part = Part.of(self._plan, result, judged=judged)
+        return _Batches(came, part, result.name)
 
     def merge(self, other: Self, *, repeats: str = "error") -> None:
         """Add what another one has, with its queries numbered on if that was asked."""
@@ -230,28 +142,35 @@ class Evaluations(Total[_Part]):
             )
             raise ParameterError(msg)
         shifted = copy(other)
-        shifted.part = other.part.moved(n_before)
+        came, part = other.part.came.moved(n_before), other.part.part.moved(n_before)
+        shifted.part = replace(other.part, came=came, part=part)
         super().merge(shifted)
 
-    def _without_repeats(self, part: _Part) -> _Part:
-        """Return a part without the queries that have come before."""
-        if self.part.came.n_places and part.came.n_places:
+    def _without_repeats(self, other: _Batches) -> _Batches:
+        """Return other batches without the queries that have come before."""
+        if self.part.came.n_places and other.came.n_places:
             msg = (
                 "repeats='first' needs query ids, since without them equal numbers are "
                 "different queries; give ids, as in from_scores(x, queries=ids)"
             )
             raise ParameterError(msg)
-        groups, summaries = [], list(part.summaries)
-        of_groups = zip(self._plan.groups, self.part.queries, part.queries, strict=True)
+        groups: list[Queries] = []
+        numbers: list[Any] = list(other.part.numbers)
+        of_groups = zip(
+            self._plan.groups, self.part.part.queries, other.part.queries, strict=True
+        )
         for group, ours, theirs in of_groups:
-            kept = np.array([str(query) not in ours.seen for query in theirs.ids], bool)
+            kept = np.array([text not in ours.ids for text in theirs.ids], bool)
             if kept.all():
                 groups.append(theirs)
                 continue
-            ids = [query for query, new in zip(theirs.ids, kept, strict=True) if new]
-            groups.append(replace(theirs, ids=ids, seen=set(map(str, ids))))
+            ids = {
+                text: query
+                for text, query in theirs.ids.items()
+                if text not in ours.ids
+            }
+            groups.append(replace(theirs, n=len(ids), ids=ids))
             for number, metric, _ in group.members:
-                each = summaries[number]
                 if metric.across or metric.fact.of_all:
                     msg = (
                         f"repeats='first' cannot leave a query out of {metric}, which "
@@ -259,79 +178,44 @@ class Evaluations(Total[_Part]):
                         "without repeats"
                     )
                     raise ParameterError(msg)
-                ends = np.cumsum([len(summary.values) for summary in each])[:-1]
-                parts = zip(each, np.split(kept, ends), strict=True)
-                summaries[number] = [summary.take(which) for summary, which in parts]
-        return replace(part, queries=groups, summaries=summaries)
+                numbers[number] = numbers[number].take(kept)
+        part = replace(other.part, queries=groups, numbers=numbers)
+        return replace(other, part=part)
 
-    def add(self, part: _Part) -> None:
+    def add(self, part: _Batches) -> None:
         """Add what is kept of other queries."""
         ours = self.part
         ours.came.check(part.came, self._n_items)
         by_place = ours.came.n_places > 0 and part.came.n_places > 0
-        for queries, more in zip(ours.queries, part.queries, strict=True):
-            _refuse_again(queries.seen, more, by_place=by_place)
+        both = zip(ours.part.queries, part.part.queries, strict=True)
+        for queries, more in both:
+            _refuse_again(queries, more, by_place=by_place)
         ours.came.add(part.came)
-        for queries, more in zip(ours.queries, part.queries, strict=True):
-            queries.add(more)
-        for summaries, further in zip(ours.summaries, part.summaries, strict=True):
-            summaries.extend(further)
-        if part.seen is not None:
-            ours.seen = part.seen if ours.seen is None else ours.seen + part.seen
-        ours.said.add(part.said)
-        ours.cautions = added((*ours.cautions, *part.cautions))
-        ours.doubts += part.doubts
-        ours.catalogue = ours.catalogue or part.catalogue
-        ours.is_empty &= part.is_empty
+        ours.part += part.part
         ours.name = ours.name or part.name
 
     def result(self) -> Accumulated:
         """Return the evaluation of all batches so far."""
-        plan, part = self._plan, self.part
+        plan, came, part = self._plan, self.part.came, self.part.part
         if any(reads_judged_queries(group) for group in plan.groups):
-            part.came.refuse_apart()
-        weights = self._job.weights
-        by_number: dict[int, Summary] = {}
+            came.refuse_apart()
         for group, queries in zip(plan.groups, part.queries, strict=True):
-            for number, metric, rule in group.members:
-                _refuse_sample(metric, len(queries.ids))
-                weighed = any(
-                    summary.weights is not None for summary in part.summaries[number]
-                )
-                if metric.fact.of_all and not weighed:
-                    tallies = queries.shown.tallies(self._job.known)
-                    each = [summary.values for summary in part.summaries[number]]
-                    by_number[number] = _whole(metric, rule, tallies, each)
-                elif queries.tables and metric.across:
-                    table = Judged.concatenated(queries.tables)
-                    counts = None if weights is None else weights.of(queries.ids)
-                    by_number[number] = summarize(
-                        metric, table, rule, queries.ids, counts
-                    )
-                else:
-                    by_number[number] = together(metric, rule, part.summaries[number])
-        name = self._job.options.name or part.name or "run"
-        if self.n_batches and part.is_empty:
+            for _, metric, _ in group.members:
+                _refuse_sample(metric, queries.n)
+        summaries = part.summaries(plan, self._job.known, self._job.weights)
+        name = self._job.options.name or self.part.name or "run"
+        if self.n_batches and not came.has_rows:
             raise no_rows(name)
-        if part.came.has_judgements and not part.came.judged:
+        if came.has_judgements and not came.judged:
             raise no_judgements(_JUDGEMENTS)
-        summaries = {
-            plan.labels[number]: by_number[number] for number in sorted(by_number)
-        }
+        by_label = dict(zip(plan.labels, summaries, strict=True))
         return Accumulated.restored(
             plan,
-            tuple(summaries.values()),
-            tuple(_Ids(queries.ids) for queries in part.queries),
+            summaries,
+            tuple(_Ids([*queries.ids.values()]) for queries in part.queries),
             name,
-            notes=notes_of(
-                plan,
-                summaries,
-                part.seen,
-                doubts=part.doubts,
-                catalogue=part.catalogue,
-                said=(*part.said.notes(self.n_batches), *part.came.notes),
-            ),
-            warnings=warnings_of(part.seen, part.doubts, part.cautions),
+            notes=part.findings.in_words(plan, by_label, last=came.notes),
+            warnings=part.findings.warnings(),
         )
 
     @property
@@ -354,7 +238,7 @@ class Evaluations(Total[_Part]):
     @property
     def rows(self) -> str:
         """How many queries there are, in words."""
-        return count(max(len(queries.ids) for queries in self.part.queries), "query")
+        return count(max(queries.n for queries in self.part.part.queries), "query")
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,8 +248,8 @@ class _Ids:
     ids: list[Any]
 
 
-def _refuse_again(seen: set[str], more: _Queries, *, by_place: bool) -> None:
-    again = [text for text in map(str, more.ids) if text in seen]
+def _refuse_again(queries: Queries, more: Queries, *, by_place: bool) -> None:
+    again = [text for text in more.ids if text in queries.ids]
     if again:
         todo = (
             "put the whole list of a query into one batch; if a sampler repeated "
@@ -423,14 +307,6 @@ def _refuse_sample(metric: Metric, n_queries: int) -> None:
             "evaluate() instead"
         )
         raise ParameterError(msg)
-
-
-def _whole(
-    metric: Metric, rule: Convention, tallies: Tallies, each: Sequence[Floats]
-) -> Summary:
-    """Return a number for all lists together, from their tallies."""
-    values = np.concatenate(each) if metric.fact.each and each else None
-    return of_all(metric, tallies, rule, values)
 
 
 def _open(plan: Plan) -> Plan:

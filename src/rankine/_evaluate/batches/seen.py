@@ -1,40 +1,23 @@
-"""What has come in batches: queries, so that none comes twice, and items shown."""
+"""Who and what has come in batches, so that no query comes twice or in two parts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 import polars as pl
 
-from rankine._base.text import Counted, count
-from rankine._evaluate.notes import told_in
+from rankine._base.text import count
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Stream, is_empty
-from rankine._join.context import counted
-from rankine._join.ids import is_plain_int, one_type
+from rankine._join.ids import is_plain_int
 from rankine._tables.joined import SHOWN, no_overlap
-from rankine._tables.tallies import NO_LENGTHS, NOTHING, Tallies, Tally, sum_of_counts
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from rankine._base.arrays import Ints
-    from rankine._evaluate.plan import Group
     from rankine._io.sources import Source
     from rankine._join.judgements import Truth
-    from rankine._join.known import Known
-    from rankine._tables.joined import Listed
-    from rankine._tables.tallies import Lengths
-
-_Cut: TypeAlias = tuple[int | None, bool]
-_NOTES = 20
-"""Different notes of batches that are kept."""
-_FRAMES = 5
-"""Frames of counts that are kept before they are added up."""
 
 
 @dataclass
@@ -51,6 +34,7 @@ class Came:
         kinds: whether the ids of queries are text, ints, or both.
         odd: the first text that is not the plain form of an int.
         n_places: how many queries came without ids, numbered from 0 in their batch.
+        has_rows: whether any batch has a run that is not empty.
     """
 
     judged: set[str] = field(default_factory=set)
@@ -63,6 +47,7 @@ class Came:
     kinds: set[str] = field(default_factory=set)
     odd: str | None = None
     n_places: int = 0
+    has_rows: bool = False
 
     def moved(self, by: int) -> Came:
         """Return the same for queries with larger numbers."""
@@ -133,6 +118,7 @@ class Came:
         self.kinds |= other.kinds
         self.odd = self.odd or other.odd
         self.n_places += other.n_places
+        self.has_rows |= other.has_rows
         if other.has_judgements is not None:
             self.has_judgements = other.has_judgements
 
@@ -161,6 +147,7 @@ def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
         n_places=max(
             _n_places(source), 0 if truth is None else _n_places(truth.source)
         ),
+        has_rows=not is_empty(source),
     )
 
 
@@ -209,186 +196,3 @@ def _texts(source: Source, part: str) -> dict[str, Any]:
         column = as_rows(source, "run", lenient=True).frame[part]
         ids = column.unique(maintain_order=True).drop_nulls()
     return {str(key): key for key in ids.to_list()}
-
-
-@dataclass(eq=False)
-class Told:
-    """The notes made while batches were read and joined, each once.
-
-    Attributes:
-        by_words: the place where it is told in one call, and the words without their
-            count -> the note, with the count of all batches, and how many had it.
-        further: how many notes came when there were many of them.
-    """
-
-    by_words: dict[Any, tuple[str, int]] = field(default_factory=dict)
-    further: int = 0
-
-    @staticmethod
-    def of(tables: Iterable[Any]) -> Told:
-        """Return the notes of the tables of one batch."""
-        said = told_in(tables)
-        return Told({(where, getattr(x, "key", x)): (x, 1) for where, x in said})
-
-    def add(self, other: Told) -> None:
-        """Add the notes on other batches."""
-        order = _merged(list(self.by_words), list(other.by_words))
-        for words, (note, n) in other.by_words.items():
-            before, already = self.by_words.get(words, (None, 0))
-            if before is None and len(self.by_words) >= _NOTES:
-                self.further += n
-            elif isinstance(before, Counted) and isinstance(note, Counted):
-                self.by_words[words] = before.plus(note), already + n
-            else:
-                self.by_words[words] = note, already + n
-        self.by_words = {
-            key: self.by_words[key] for key in order if key in self.by_words
-        }
-        self.further += other.further
-
-    def notes(self, n_batches: int) -> Iterator[str]:
-        """Say it of so many batches, in the order of one call."""
-        for _, (note, n) in sorted(
-            self.by_words.items(), key=lambda entry: entry[0][0]
-        ):
-            few = n < n_batches and not isinstance(note, Counted)
-            yield f"{note} ({n:,} of {n_batches:,} batches)" if few else note
-        if self.further:
-            yield f"{count(self.further, 'further note')} on batches"
-
-
-def _merged(ours: list[Any], theirs: list[Any]) -> list[Any]:
-    """Add what others told, each thing before what follows it there."""
-    merged = ours
-    for number, words in enumerate(theirs):
-        if words not in merged:
-            later = (
-                merged.index(other) for other in theirs[number + 1 :] if other in merged
-            )
-            merged.insert(next(later, len(merged)), words)
-    return merged
-
-
-@dataclass(eq=False)
-class Shown:
-    """What all lists of a group show, in whole numbers.
-
-    Items have ids here, since each batch numbers its own.
-
-    Attributes:
-        rows: cutoff, and whether items that repeat count once -> frames of item,
-            length of the list, and how often.
-        lists: the same -> how many lists there are of each length; empty ones not
-            counted.
-        lengths: cutoff -> how many lists there are of each length, and whose.
-        n_lists: how many lists there are.
-        judged: how many users have judgements, if any has.
-        trained: how many users the training data have.
-    """
-
-    rows: dict[_Cut, list[pl.DataFrame]] = field(default_factory=dict)
-    lists: dict[_Cut, Ints] = field(default_factory=dict)
-    lengths: dict[int | None, Lengths] = field(default_factory=dict)
-    n_lists: int = 0
-    judged: int | None = None
-    trained: int | None = None
-
-    def add(self, other: Shown) -> None:
-        """Add what other lists show."""
-        for cut, frames in other.rows.items():
-            self.rows[cut] = [*self.rows.get(cut, ()), *frames]
-            if len(self.rows[cut]) > _FRAMES:
-                self.rows[cut] = [_added(self.rows[cut])]
-        for cut, lists in other.lists.items():
-            self.lists[cut] = sum_of_counts(self.lists.get(cut, NOTHING.lists), lists)
-        for k, lengths in other.lengths.items():
-            self.lengths[k] = self.lengths.get(k, NO_LENGTHS) + lengths
-        self.n_lists += other.n_lists
-        if other.judged is not None:
-            self.judged = (self.judged or 0) + other.judged
-        self.trained = other.trained or self.trained
-
-    def tallies(self, known: Known) -> Tallies:
-        """Number the items, and return what metrics read."""
-        frames = {cut: _added(parts) for cut, parts in self.rows.items() if parts}
-        ids = [frame["item"] for frame in frames.values()]
-        codes, n_items, catalogue = counted(ids, known)
-        by_cut = {cut: Tally({}, lists) for cut, lists in self.lists.items()}
-        for (cut, frame), code in zip(frames.items(), codes, strict=True):
-            by_cut[cut] = Tally(_by_length(frame, code, n_items), self.lists[cut])
-        return Tallies(
-            self.n_lists,
-            by_cut,
-            self.lengths,
-            awaited=self.trained if self.judged is None else self.judged,
-            repeats=any(once for _, once in self.lists),
-            **catalogue,
-        )
-
-
-def _added(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    by_type: dict[pl.DataType, list[pl.DataFrame]] = {}
-    for frame in frames:
-        by_type.setdefault(frame["item"].dtype, []).append(frame)
-    if len(by_type) > 1:
-        names = ["some batches", "others", "further ones"]
-        parts = {
-            name: pl.concat(alike)
-            for name, alike in zip(names, by_type.values(), strict=False)
-        }
-        ids, _ = one_type(
-            {name: frame["item"] for name, frame in parts.items()}, "item"
-        )
-        frames = [frame.with_columns(item=ids[name]) for name, frame in parts.items()]
-    return pl.concat(frames).group_by("item", "length").agg(pl.col("n").sum())
-
-
-def _by_length(frame: pl.DataFrame, code: Ints, n_items: int) -> dict[int, Ints]:
-    """Return how often each number of an item is in lists of each length."""
-    length, n = frame["length"].to_numpy(), frame["n"].to_numpy()
-    by_length: dict[int, Ints] = {}
-    for size in np.unique(length):
-        rows = length == size
-        counts = np.zeros(n_items, dtype=np.int64)
-        counts[code[rows]] = n[rows]
-        by_length[int(size)] = counts
-    return by_length
-
-
-def shown_in(group: Group, listed: Listed, *, judged: bool) -> Shown:
-    """Count what the lists of a batch show, as far as any metric asks."""
-    table, items = listed.table, listed.items
-    shown = Shown(n_lists=table.n_queries)
-    if judged:
-        shown.judged = table.awaited
-    else:
-        shown.trained = table.awaited
-    if items is None:
-        return shown
-    for _, metric, _ in group.members:
-        k = metric.depth
-        if not metric.fact.of_all:
-            continue
-        if metric.fact.counts == "lists":
-            shown.lengths[k] = table.lengths(k)
-            continue
-        once = metric.fact.pairs is not None and table.repeats
-        if (k, once) not in shown.lists:
-            tally = table.tally(k, once=once)
-            shown.lists[k, once] = tally.lists
-            shown.rows[k, once] = [
-                _frame(items, counts, length)
-                for length, counts in tally.by_length.items()
-            ]
-    return shown
-
-
-def _frame(items: pl.Series, counts: Ints, length: int) -> pl.DataFrame:
-    shown = np.flatnonzero(counts)
-    return pl.DataFrame(
-        {
-            "item": items.gather(shown).alias("item"),
-            "length": np.full(len(shown), length),
-            "n": counts[shown],
-        }
-    )

@@ -1,0 +1,190 @@
+"""Findings: all that was seen of data besides the numbers, until it is put in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from rankine._base.text import Counted, count
+from rankine._conventions.tools import TOOLS
+from rankine._evaluate.notes import (
+    Seen,
+    notes_of,
+    ranking_metrics,
+    removed_from,
+    seen_in,
+    warnings_of,
+)
+from rankine._evaluate.warnings import NO_DOUBTS, added, cautions_of, with_steps
+from rankine._tables.joined import Aligned, Listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rankine._evaluate.plan import Plan
+    from rankine._evaluate.summary import Summary
+    from rankine._evaluate.warnings import Caution, Doubts
+
+_MOST = 20
+"""Different notes that are kept: batches may come from as many files."""
+
+
+@dataclass(frozen=True, eq=False)
+class JoinNotes:
+    """The notes made while data were read and joined, each once.
+
+    Attributes:
+        by_place: the number of the table, the stage at which the note was made, and
+            its words without their count -> the note.
+        further: how many notes came when there were many of them.
+    """
+
+    by_place: Mapping[Any, str] = field(default_factory=dict)
+    further: int = 0
+
+    @staticmethod
+    def of(tables: Iterable[Any]) -> JoinNotes:
+        """Return the notes of joined tables."""
+        judged = [table for table in tables if isinstance(table, Aligned)]
+        listed = [table for table in tables if isinstance(table, Listed)]
+        stages = [
+            *((table.notes,) for table in judged[:1]),
+            *((table.notes, table.strange, table.bare) for table in listed),
+        ]
+        return JoinNotes(
+            {
+                (number, stage, getattr(note, "key", note)): note
+                for number, of_table in enumerate(stages)
+                for stage, notes in enumerate(of_table)
+                for note in notes
+            }
+        )
+
+    def __add__(self, other: JoinNotes) -> JoinNotes:
+        """Return the notes on both parts of the data, with the counts of both."""
+        notes, further = dict(self.by_place), self.further + other.further
+        for place, note in other.by_place.items():
+            before = notes.get(place)
+            if before is None and len(notes) >= _MOST:
+                further += 1
+            elif isinstance(before, Counted) and isinstance(note, Counted):
+                notes[place] = before.plus(note)
+            else:
+                notes[place] = note
+        order = _merged(list(self.by_place), list(other.by_place))
+        return JoinNotes(
+            {place: notes[place] for place in order if place in notes}, further
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the notes, in the order in which one call makes them."""
+        for place in sorted(self.by_place, key=lambda place: place[:2]):
+            yield self.by_place[place]
+        if self.further:
+            yield f"{count(self.further, 'further note')} on batches"
+
+
+def _merged(ours: list[Any], theirs: list[Any]) -> list[Any]:
+    """Add the places of other notes, each before what follows it there."""
+    merged = ours
+    for number, place in enumerate(theirs):
+        if place not in merged:
+            later = (
+                merged.index(other) for other in theirs[number + 1 :] if other in merged
+            )
+            merged.insert(next(later, len(merged)), place)
+    return merged
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What was seen of some data, in numbers that add up over parts of the data.
+
+    Attributes:
+        seen: what was seen of judged queries; None if no metric reads them.
+        doubts: signs that the data may not be what they were taken for.
+        notes: those made while data were read and joined.
+        cautions: where a number may not be the one that a tool would give.
+        catalogue: whose items are the catalogue, where nobody gave one.
+    """
+
+    seen: Seen | None = None
+    doubts: Doubts = NO_DOUBTS
+    notes: JoinNotes = field(default_factory=JoinNotes)
+    cautions: tuple[Caution, ...] = ()
+    catalogue: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(
+        plan: Plan, tables: Sequence[Any], doubts: Doubts, unsorted: int
+    ) -> Findings:
+        """Return what joined tables show.
+
+        Args:
+            plan: what was computed of them.
+            tables: the table of each group of metrics.
+            doubts: what was doubtful before they were joined.
+            unsorted: how many lists are not in the order of their scores, if the
+                convention takes the order given.
+        """
+        judged = [table for table in tables if isinstance(table, Aligned)]
+        listed = [table for table in tables if isinstance(table, Listed)]
+        seen = None
+        if judged:
+            seen = seen_in(judged[0], ranking_metrics(plan))
+            seen = replace(seen, removed=removed_from(judged))
+        cautions: Iterable[Caution] = ()
+        if plan.preset is not None:
+            asked = (
+                (plan.asked[number], metric, tables[place].table)
+                for place, group in enumerate(plan.groups)
+                for number, metric, _ in group.members
+            )
+            cautions = cautions_of(TOOLS[plan.preset], asked, unsorted)
+        return Findings(
+            seen,
+            with_steps(doubts, [*judged, *listed]),
+            JoinNotes.of(tables),
+            tuple(cautions),
+            tuple(note for table in listed for note in table.catalogue),
+        )
+
+    def __add__(self, other: Findings) -> Findings:
+        """Return what was seen of both parts of the data."""
+        both = self.seen is not None and other.seen is not None
+        return Findings(
+            self.seen + other.seen if both else self.seen or other.seen,  # type: ignore[operator]
+            self.doubts + other.doubts,
+            self.notes + other.notes,
+            added((*self.cautions, *other.cautions)),
+            self.catalogue or other.catalogue,
+        )
+
+    def in_words(
+        self,
+        plan: Plan,
+        summaries: Mapping[str, Summary],
+        *,
+        first: Iterable[str] = (),
+        last: Iterable[str] = (),
+    ) -> tuple[str, ...]:
+        """Say what a reader of the numbers must know, each thing once.
+
+        Args:
+            plan: what was computed.
+            summaries: the summaries of all metrics.
+            first: notes on what happened before data were joined.
+            last: notes on what was seen once all of them had come.
+        """
+        return notes_of(
+            plan,
+            summaries,
+            self.seen,
+            doubts=self.doubts,
+            catalogue=self.catalogue,
+            said=(*first, *self.notes, *last),
+        )
+
+    def warnings(self) -> tuple[str, ...]:
+        """Say what makes the numbers doubtful: the data first, then the tool."""
+        return warnings_of(self.seen, self.doubts, self.cautions)

@@ -1,0 +1,220 @@
+"""Sums: what the values of queries add up to, exactly, where they are not kept.
+
+They are small, whatever the number of queries, and may travel between machines.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankine._base.records import cached_property
+from rankine._evaluate.notes import first_ids
+from rankine._evaluate.plan import rule_for
+from rankine._evaluate.summary import of_all, rounded_bounds, settled
+from rankine._stats.exact import Exact, added, exact_sum, product_error, root, to_float
+from rankine._stats.intervals import FLOOR, Interval, around
+from rankine._tables.joined import SHOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from rankine._base.arrays import Floats
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.summary import Summary
+    from rankine._metrics.metric import Metric
+    from rankine._tables.tallies import Tallies
+
+_NOTHING = Fraction(0)
+
+
+def _squares(x: Floats, y: Floats) -> Exact:
+    """Add up products exactly, with what each lost in rounding."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = x * y
+        error = product_error(x, y, product)
+    if not np.isfinite(error).all():
+        return float(product.sum())  # of numbers near the largest, or beyond it
+    return added(exact_sum(product), exact_sum(error))
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What the values of some queries add up to, for one metric.
+
+    Attributes:
+        n: how many queries have a value.
+        n_undefined: how many have none.
+        n_empty: how many have nothing to find.
+        n_empty_undefined: how many of these have no value.
+        worth: what the rest of these count as; None if all have no value.
+        empty_ids: the first few queries that have nothing to find.
+        total, squares: of the values, or of their logarithms.
+        parts: the same of pooled numerators and denominators: two sums, and those of
+            both squares and of their product; None where nothing is pooled.
+    """
+
+    n: int = 0
+    n_undefined: int = 0
+    n_empty: int = 0
+    n_empty_undefined: int = 0
+    worth: float | None = None
+    empty_ids: tuple[Any, ...] = ()
+    total: Exact = _NOTHING
+    squares: Exact = _NOTHING
+    parts: tuple[Exact, ...] | None = None
+
+    @staticmethod
+    def of(summary: Summary, ids: Sequence[Any] | pl.Series) -> Sums:
+        """Add up the values of a summary."""
+        values, empty = summary.values, summary.empty
+        known = values[~np.isnan(values)]
+        if summary.metric.summary == "geometric":
+            known = np.log(np.maximum(known, FLOOR))
+        parts = None
+        if summary.parts is not None:
+            up, down = summary.parts
+            squares = _squares(up, up), _squares(down, down), _squares(up, down)
+            parts = exact_sum(up), exact_sum(down), *squares
+        of_empty = values[empty]
+        worth = of_empty[~np.isnan(of_empty)]
+        shown = np.flatnonzero(empty)[:SHOWN].tolist()
+        return Sums(
+            summary.n,
+            summary.n_undefined,
+            len(of_empty),
+            len(of_empty) - len(worth),
+            float(worth.min()) if len(worth) else None,
+            tuple(ids[number] for number in shown),
+            exact_sum(known),
+            _squares(known, known),
+            parts,
+        )
+
+    weighed = False
+
+    def whole(self, metric: Metric, tallies: Tallies, rule: Convention) -> Summary:
+        """Return a number of all lists together; queries have no values in it."""
+        return of_all(metric, tallies, rule)
+
+    def summary(self, metric: Metric, rule: Convention, *_: Any) -> Pooled:
+        """Return what the values are summed up to."""
+        return Pooled(metric, rule, self)
+
+    def __add__(self, other: Sums) -> Sums:
+        """Return what both come to."""
+        worth = [x for x in (self.worth, other.worth) if x is not None]
+        parts = self.parts or other.parts
+        if self.parts is not None and other.parts is not None:
+            pairs = zip(self.parts, other.parts, strict=True)
+            parts = tuple(added(ours, theirs) for ours, theirs in pairs)
+        return Sums(
+            self.n + other.n,
+            self.n_undefined + other.n_undefined,
+            self.n_empty + other.n_empty,
+            self.n_empty_undefined + other.n_empty_undefined,
+            min(worth, default=None),
+            first_ids(self.empty_ids, other.empty_ids, by_id=True),
+            added(self.total, other.total),
+            added(self.squares, other.squares),
+            parts,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """One metric over all queries, of which only the sums are known.
+
+    It is read like a `Summary`, but for the values.
+
+    Attributes:
+        metric: what was computed.
+        rule: the convention.
+        sums: what the values add up to.
+        weights: None, as all queries count the same.
+    """
+
+    metric: Metric
+    rule: Convention
+    sums: Sums
+    weights: None = None
+
+    @property
+    def n(self) -> int:
+        """How many queries entered."""
+        return self.sums.n
+
+    @property
+    def n_undefined(self) -> int:
+        """How many queries were left out because there is no value."""
+        return self.sums.n_undefined
+
+    @property
+    def n_empty(self) -> int:
+        """How many queries have nothing to find."""
+        return self.sums.n_empty
+
+    @property
+    def n_without_value(self) -> int:
+        """How many queries have something to find, and no value."""
+        return self.sums.n_undefined - self.sums.n_empty_undefined
+
+    @property
+    def fate_of_empty(self) -> str:
+        """What became of these queries, in words."""
+        worth = self.sums.worth
+        return "left out" if worth is None else f"counted as {worth:g}"
+
+    @cached_property
+    def number(self) -> float:
+        """What the values are summed up to; nan without any."""
+        sums, how = self.sums, self.metric.summary
+        if not sums.n:
+            return math.nan
+        if sums.parts is not None:
+            up, down = map(to_float, sums.parts[:2])
+            return up / down if down else math.nan
+        if how == "sum":
+            return to_float(sums.total)
+        mean = to_float(sums.total) / sums.n
+        return math.exp(mean) if how == "geometric" else mean
+
+    @cached_property
+    def value(self) -> float:
+        """The number that stands for all queries."""
+        undefined = self.n_undefined if self.sums.parts is None else 0
+        return settled(self.metric, self.rule, self.number, self.sums.n, undefined)
+
+    def rounded(self, interval: Interval) -> Interval:
+        """Round the bounds of an interval as the number is."""
+        return rounded_bounds(interval, rule_for(self.metric, self.rule).decimals)
+
+    def interval(self, confidence: float) -> Interval:
+        """Return Student's interval; of a ratio of sums by its linear approximation."""
+        from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
+
+        sums, n = self.sums, self.sums.n
+        every = (sums.total, sums.squares, *(sums.parts or ()))
+        exact = [number for number in every if isinstance(number, Fraction)]
+        if n < 2 or len(exact) < len(every):  # noqa: PLR2004 - one has no spread
+            return Interval(math.nan, math.nan)
+        total, squares, *parts = exact
+        center = total / n
+        deviation = squares - total * center
+        if parts:
+            up, down, up_up, down_down, up_down = parts
+            if not down:
+                return Interval(math.nan, math.nan)
+            center = up / down
+            deviation = up_up - 2 * center * up_down + center**2 * down_down
+            deviation *= (n / down) ** 2
+        error = root(deviation / (n - 1)) / math.sqrt(n)
+        reach = float(stdtrit(n - 1, 1 - (1 - confidence) / 2)) * error
+        kind = "mean" if parts else self.metric.summary
+        return self.rounded(around(self.number, reach, kind, n))
