@@ -105,6 +105,26 @@ def test_notes_of_metrics_computed_apart_name_them(
     ]
 
 
+def test_a_note_is_of_every_metric_that_it_is_about(
+    written: Callable[..., Path],
+) -> None:
+    """Also of those that it does not name, as it names the first three."""
+    rk.run_experiment(written("metrics: [AP, AUC, nDCG, RR, P@5, NumRet]"))
+
+    found = rk.run_experiment(written("metrics: [P@5, NumRet, AUC]"))
+
+    assert found.n_computed == 0
+    said = [
+        note
+        for note in found.evaluation("hybrid.run").notes
+        if "without a relevant item" in note
+    ]
+    assert said == [
+        "1 query without a relevant item: counted as 0 (AP, nDCG, RR, ...)",
+        "1 query without a relevant item: left out (AUC)",
+    ]
+
+
 def test_tables_of_conventions_that_are_gone_go_too(
     written: Callable[..., Path], home: Path
 ) -> None:

@@ -30,6 +30,7 @@ from rankine._engines.state import State
 from rankine._engines.work import MOST, Work
 from rankine._evaluate.engine import refuse_spread
 from rankine._evaluate.evaluate import DEFAULT, prepare
+from rankine._evaluate.notes import in_words
 from rankine._evaluate.options import Options
 from rankine._evaluate.part import Part
 from rankine._evaluate.result import Evaluation
@@ -223,13 +224,10 @@ class SparkEvaluation(Evaluation):
         seen = part.findings.seen if plan.judged else None
         doubts = doubts_on(job, pair, state)
         found = replace(part.findings, seen=seen, doubts=doubts)
-        self._said = found.in_words(
-            plan,
-            self.summaries,
-            first=read_notes(plan, pair, top),
-            last=rank_notes(plan, pair),
-        )
-        self.warnings = found.warnings()
+        first, last = read_notes(plan, pair, top), rank_notes(plan, pair)
+        notes = found.notes(plan, self.summaries, first=first, last=last)
+        self._said = in_words(notes)
+        self.warnings = in_words(found.warnings)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -247,7 +245,7 @@ class SparkEvaluation(Evaluation):
         refuse_stopped(session, "the Spark session of this evaluation")
         kind = self._pair.qrels.kind("query")
         compared = "bigint" if self._pair.kinds["query"] == "ints" else "string"
-        labels = self._plan.labels
+        labels = self.plan.labels
         columns = (f"{quoted(label)} double" for label in labels)
         schema = ", ".join([f"query {compared}", *columns])
         frame = self._rows.mapInArrow(
@@ -260,7 +258,7 @@ class SparkEvaluation(Evaluation):
     @cached_property
     def collected(self) -> pl.DataFrame:
         """The same values in memory, in the order of the ids."""
-        n = self.n_queries * len(self._plan.labels)
+        n = self.n_queries * len(self.plan.labels)
         if n > MOST:
             msg = (
                 f"{n:,} values are too many to collect; per_query leaves them on Spark"

@@ -121,7 +121,7 @@ def _joined(
     evaluation: Evaluation, metric: Metric, cutoffs: list[int]
 ) -> tuple[Group, Aligned, Floats | None]:
     """Return the metric at its cutoffs, the table that it reads, and the weights."""
-    planned = evaluation._plan  # noqa: SLF001 - a part of the result
+    planned = evaluation.plan
     asked = tuple(metric @ k for k in cutoffs)
     plan = plan_of(asked, planned.rule, None, None, planned.catalog)
     (group,) = plan.groups
@@ -158,7 +158,7 @@ def _table(
     evaluation: Evaluation, plan: Plan, deepest: int, metric: Metric
 ) -> tuple[Aligned, Floats | None]:
     """Return the table that was joined as the metric asks for, and the weights."""
-    planned, (group,) = evaluation._plan, plan.groups  # noqa: SLF001
+    planned, (group,) = evaluation.plan, plan.groups
     groups = zip(planned.groups, evaluation.tables, strict=True)
     for known, table in groups:
         if known.lists or known.key != group.key or not isinstance(table, Aligned):

@@ -21,6 +21,7 @@ from rankine._tables.joined import Aligned, Listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from rankine._evaluate.notes import Note
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.warnings import Caution, Doubts
@@ -103,14 +104,14 @@ class Findings:
     Attributes:
         seen: what was seen of judged queries; None if no metric reads them.
         doubts: signs that the data may not be what they were taken for.
-        notes: those made while data were read and joined.
+        read: the notes made while data were read and joined.
         cautions: where a number may not be the one that a tool would give.
         catalogue: whose items are the catalogue, where nobody gave one.
     """
 
     seen: Seen | None = None
     doubts: Doubts = NO_DOUBTS
-    notes: JoinNotes = field(default_factory=JoinNotes)
+    read: JoinNotes = field(default_factory=JoinNotes)
     cautions: tuple[Caution, ...] = ()
     catalogue: tuple[str, ...] = ()
 
@@ -155,19 +156,19 @@ class Findings:
         return Findings(
             self.seen + other.seen if both else self.seen or other.seen,  # type: ignore[operator]
             self.doubts + other.doubts,
-            self.notes + other.notes,
+            self.read + other.read,
             added((*self.cautions, *other.cautions)),
             self.catalogue or other.catalogue,
         )
 
-    def in_words(
+    def notes(
         self,
         plan: Plan,
         summaries: Mapping[str, Summary],
         *,
         first: Iterable[str] = (),
         last: Iterable[str] = (),
-    ) -> tuple[str, ...]:
+    ) -> tuple[Note, ...]:
         """Say what a reader of the numbers must know, each thing once.
 
         Args:
@@ -182,9 +183,10 @@ class Findings:
             self.seen,
             doubts=self.doubts,
             catalogue=self.catalogue,
-            said=(*first, *self.notes, *last),
+            said=(*first, *self.read, *last),
         )
 
-    def warnings(self) -> tuple[str, ...]:
-        """Say what makes the numbers doubtful: the data first, then the tool."""
+    @property
+    def warnings(self) -> tuple[Note, ...]:
+        """What makes the numbers doubtful: the data first, then the tool."""
         return warnings_of(self.seen, self.doubts, self.cautions)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankine._base.text import count, percent
 from rankine._evaluate.summary import has_no_weights
-from rankine._evaluate.warnings import hardly_met, told
+from rankine._evaluate.warnings import hardly_met
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.joined import SHOWN, Aligned
 
@@ -30,6 +30,33 @@ if TYPE_CHECKING:
 
 _NO_LIMIT = np.iinfo(np.int64).max
 _BY_RULE = "the tie rule decides"
+
+
+class Note(NamedTuple):
+    """A sentence about results.
+
+    Attributes:
+        words: the sentence.
+        metrics: the labels of the metrics it is about, if these are not all.
+    """
+
+    words: str
+    metrics: tuple[str, ...] = ()
+
+
+def in_words(notes: Iterable[Note]) -> tuple[str, ...]:
+    """Return the sentences of notes."""
+    return tuple(note.words for note in notes)
+
+
+def once(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """Say each thing once, about all metrics that it is said of."""
+    by_words: dict[str, tuple[str, ...]] = {}
+    for words, metrics in notes:
+        before = by_words.get(words, metrics)
+        of_all = not before or not metrics
+        by_words[words] = () if of_all else tuple(dict.fromkeys((*before, *metrics)))
+    return tuple(map(Note, by_words.keys(), by_words.values()))
 
 
 @dataclass(frozen=True)
@@ -193,7 +220,7 @@ def notes_of(
     doubts: Doubts,
     catalogue: Iterable[str],
     said: Iterable[str],
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Say what a reader of the numbers must know, each thing once.
 
     Args:
@@ -204,25 +231,30 @@ def notes_of(
         catalogue: whose items are the catalogue, where nobody gave one.
         said: the notes made while data were read and joined.
     """
-    notes = (
-        *doubts.notes(),
-        *without_effect(plan.rel, plan.asked, plan.bound),
-        *catalogue,
-        *weight_notes(summaries),
-        *(undefined(summaries) if seen is None else _judged(plan, summaries, seen)),
-        *said,
+    return once(
+        (
+            *map(Note, doubts.notes()),
+            *without_effect(plan.rel, plan.asked, plan.bound),
+            *map(Note, catalogue),
+            *weight_notes(summaries),
+            *(undefined(summaries) if seen is None else _judged(plan, summaries, seen)),
+            *map(Note, said),
+        )
     )
-    return tuple(dict.fromkeys(notes))
 
 
 def warnings_of(
     seen: Seen | None, doubts: Doubts, cautions: Iterable[Caution]
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Say what makes the numbers doubtful: the data first, then the tool."""
     return (
-        *doubts.warnings(),
-        *(() if seen is None else _hardly_met(seen, "warning")),
-        *told(cautions),
+        *map(Note, doubts.warnings()),
+        *map(Note, () if seen is None else _hardly_met(seen, "warning")),
+        *(
+            Note(words, caution.metrics)
+            for caution in cautions
+            if (words := caution.told()) is not None
+        ),
     )
 
 
@@ -231,20 +263,20 @@ def ranking_metrics(plan: Plan) -> list[Metric]:
     return [metric for metric in plan.bound if not isinstance(metric, ListMetric)]
 
 
-def _judged(plan: Plan, summaries: Mapping[str, Summary], seen: Seen) -> Iterator[str]:
+def _judged(plan: Plan, summaries: Mapping[str, Summary], seen: Seen) -> Iterator[Note]:
     """Say what was seen of judged queries."""
     metrics = ranking_metrics(plan)
     n_metrics = sum(
         metric.fact.summary != "sum" and metric.empty != "keep" for metric in metrics
     )
     yield from _apart(seen, _readers(plan))
-    yield from _unreachable(seen, metrics)
+    yield from map(Note, _unreachable(seen, metrics))
     yield from _empty(summaries, n_metrics)
     yield from undefined(summaries)
     yield from _condensed(seen, plan)
-    yield from _of_lists(seen, metrics)
-    yield from _tied(seen, metrics)
-    yield from _negative(seen)
+    yield from map(Note, _of_lists(seen, metrics))
+    yield from map(Note, _tied(seen, metrics))
+    yield from map(Note, _negative(seen))
 
 
 def few(values: Sequence[Any] | pl.Series, n: int | None = None) -> str:
@@ -260,7 +292,7 @@ def few(values: Sequence[Any] | pl.Series, n: int | None = None) -> str:
 
 def without_effect(
     rel: float | None, asked: Sequence[Metric], bound: Sequence[Metric]
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """Name the metrics that a threshold for all does not change, and what would.
 
     Args:
@@ -279,7 +311,7 @@ def without_effect(
     able = [metric(rel=rel) for metric in idle if metric.takes("rel")]
     if able:
         said += f"; write {few(able)} to leave out grades below {rel:g}"
-    yield said
+    yield Note(said, tuple(map(str, idle)))
 
 
 def _is_graded(metric: Metric) -> bool:
@@ -288,32 +320,34 @@ def _is_graded(metric: Metric) -> bool:
     return metric.takes("rel") or (fact.summary != "sum" and fact.empty != "keep")
 
 
-def _readers(plan: Plan) -> str:
-    """Name the metrics that need judgements, if others look at more queries."""
+def _readers(plan: Plan) -> tuple[str, ...]:
+    """Return the metrics that need judgements, if others look at more queries."""
     whose = [
         str(metric)
         for metric, bound in zip(plan.asked, plan.bound, strict=True)
         if not isinstance(bound, ListMetric) or "judgements" in bound.needs
     ]
-    return "" if len(whose) == len(plan.asked) else f" for {few(whose)}"
+    return () if len(whose) == len(plan.asked) else tuple(whose)
 
 
-def _apart(seen: Seen, readers: str) -> Iterator[str]:
+def _apart(seen: Seen, readers: tuple[str, ...]) -> Iterator[Note]:
     """Say what only the judgements or only the run has.
 
     Args:
         seen: what was seen.
         readers: for which metrics that matters, if not for all.
     """
+    whose = f" for {few(readers)}" if readers else ""
     if seen.missing:
         who = count(seen.missing, "judged query")
         names = few(seen.missing_ids, seen.missing)
         fate = "left out" if seen.left_out else "counted as 0"
-        yield f"{who} missing from the run ({names}): {fate}{readers}"
+        yield Note(f"{who} missing from the run ({names}): {fate}{whose}", readers)
     if seen.extra:
         who, names = count(seen.extra, "query"), few(seen.extra_ids, seen.extra)
-        yield f"{who} of the run without judgements ({names}): not evaluated{readers}"
-    yield from _hardly_met(seen, "note")
+        said = f"{who} of the run without judgements ({names}): not evaluated{whose}"
+        yield Note(said, readers)
+    yield from map(Note, _hardly_met(seen, "note"))
 
 
 def _hardly_met(seen: Seen, level: str) -> Iterator[str]:
@@ -333,7 +367,7 @@ def _unreachable(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
             )
 
 
-def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> Iterator[str]:
+def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> Iterator[Note]:
     """Count the queries without relevant items; thresholds may differ by metric."""
     notes: dict[tuple[int, str, str], list[str]] = {}
     for label, summary in summaries.items():
@@ -341,14 +375,18 @@ def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> Iterator[str]:
             key = (summary.n_empty, summary.metric.fact.lacks, summary.fate_of_empty)
             notes.setdefault(key, []).append(label)
     for (n, lacks, fate), labels in notes.items():
-        whose = f" ({few(labels)})" if len(labels) < n_metrics else ""
-        yield f"{count(n, 'query')} without {lacks}: {fate}{whose}"
+        some = tuple(labels) if len(labels) < n_metrics else ()
+        whose = f" ({few(some)})" if some else ""
+        yield Note(f"{count(n, 'query')} without {lacks}: {fate}{whose}", some)
 
 
-def undefined(summaries: Mapping[str, Summary]) -> list[str]:
+def undefined(summaries: Mapping[str, Summary]) -> list[Note]:
     """Say for how many queries metrics have no value."""
     return [
-        f"{label} is undefined for {count(summary.n_undefined, 'query')}: left out"
+        Note(
+            f"{label} is undefined for {count(summary.n_undefined, 'query')}: left out",
+            (label,),
+        )
         for label, summary in summaries.items()
         if summary.n_without_value > 0
     ]
@@ -401,7 +439,7 @@ def _in_words(words: Sequence[str], link: str) -> str:
     return f"{', '.join(others)} {link} {last}" if others else last
 
 
-def _condensed(seen: Seen, plan: Plan) -> Iterator[str]:
+def _condensed(seen: Seen, plan: Plan) -> Iterator[Note]:
     """Say how many items are missing from lists without unjudged items."""
     removed, n = seen.removed
     if not removed:
@@ -412,12 +450,10 @@ def _condensed(seen: Seen, plan: Plan) -> Iterator[str]:
         for number, _, rule in group.members
         if rule.unjudged == "removed"
     ]
-    all_of_them = len(whose) == len(ranking_metrics(plan))
-    who = count(removed, "unjudged item")
-    yield (
-        f"{who} removed from the lists, {percent(removed / n, 1)} of all"
-        f"{'' if all_of_them else f' ({few(whose)})'}"
-    )
+    some = tuple(whose) if len(whose) < len(ranking_metrics(plan)) else ()
+    who, share = count(removed, "unjudged item"), percent(removed / n, 1)
+    named = f" ({few(some)})" if some else ""
+    yield Note(f"{who} removed from the lists, {share} of all{named}", some)
 
 
 def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:
@@ -461,7 +497,7 @@ def _negative(seen: Seen) -> Iterator[str]:
         yield f"{count(seen.negative, 'negative grade')}: {fate}"
 
 
-def weight_notes(summaries: Mapping[str, Summary]) -> tuple[str, ...]:
+def weight_notes(summaries: Mapping[str, Summary]) -> Iterator[Note]:
     """Say how many queries were left out by their weights, and what the others weigh.
 
     Queries of unequal weights say as much as (sum w)^2 / sum w^2 of equal ones (Kish
@@ -472,23 +508,24 @@ def weight_notes(summaries: Mapping[str, Summary]) -> tuple[str, ...]:
     )
     weights = next(known, None)
     if weights is None:
-        return ()
+        return
     n_zero = int(np.count_nonzero(weights == 0))
-    said = [f"{count(n_zero, 'query')} with weight 0: left out"] if n_zero else []
+    if n_zero:
+        yield Note(f"{count(n_zero, 'query')} with weight 0: left out")
     positive = weights[weights > 0]
     if len(positive) and (positive != positive[0]).any():
         share = positive / positive.max()
         effective = float(share.sum() ** 2 / (share**2).sum())
-        said.append(
+        yield Note(
             f"{count(len(positive), 'query')} of different weights, as informative as "
             f"{effective:.1f} of equal weight"
         )
-    whole = [
+    whole = tuple(
         label
         for label, summary in summaries.items()
         if has_no_weights(summary.metric) and summary.weights is None
-    ]
+    )
     if whole:
         names = ", ".join(whole)
-        said.append(f"weights do not change {names}: computed from all lists together")
-    return tuple(said)
+        said = f"weights do not change {names}: computed from all lists together"
+        yield Note(said, whole)

@@ -12,6 +12,7 @@ from rankine._evaluate.drawn import DrawnEvaluation
 from rankine._evaluate.findings import Findings
 from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.means import Means
+from rankine._evaluate.notes import in_words
 from rankine._evaluate.warnings import NO_DOUBTS, Doubts
 from rankine._io.values import NO_COLUMN
 from rankine._metrics.names import parse
@@ -53,7 +54,7 @@ class Evaluation(DrawnEvaluation):
         unsorted: int = 0,
         doubts: Doubts = NO_DOUBTS,
     ) -> None:
-        self._plan = plan
+        self.plan = plan
         self.tables = tables
         self.summaries = dict(zip(plan.labels, summaries, strict=True))
         self.name = name
@@ -65,22 +66,22 @@ class Evaluation(DrawnEvaluation):
     @property
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics, in the order asked."""
-        return self._plan.asked
+        return self.plan.asked
 
     @property
     def bound(self) -> tuple[Metric, ...]:
         """The metrics with what the convention says filled in."""
-        return self._plan.bound
+        return self.plan.bound
 
     @property
     def convention(self) -> Convention:
         """The convention that the numbers follow."""
-        return self._plan.rule
+        return self.plan.rule
 
     @property
     def preset(self) -> str | None:
         """The name of the convention, if it was given by name."""
-        return self._plan.preset
+        return self.plan.preset
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -90,12 +91,12 @@ class Evaluation(DrawnEvaluation):
         tool may give another number: for a metric that it does not have, and for tied
         items whose order it leaves open.
         """
-        return self.findings.warnings()
+        return in_words(self.findings.warnings)
 
     @cached_property
     def findings(self) -> Findings:
         """What was seen of the data, looked for when it is first asked for."""
-        return Findings.of(self._plan, self.tables, self._doubts, self._unsorted)
+        return Findings.of(self.plan, self.tables, self._doubts, self._unsorted)
 
     @cached_property
     def mean(self) -> dict[str, float]:
@@ -138,10 +139,10 @@ class Evaluation(DrawnEvaluation):
         A query that was left out of a mean has null there.
         """
         frames = []
-        for group, table in zip(self._plan.groups, self.tables, strict=True):
+        for group, table in zip(self.plan.groups, self.tables, strict=True):
             columns = [_id_column(table.ids)]
             for number, _, _ in group.members:
-                label = self._plan.labels[number]
+                label = self.plan.labels[number]
                 values = self.summaries[label].values
                 columns.append(pl.Series(label, values, nan_to_null=True))
             frames.append(pl.DataFrame(columns))
@@ -161,7 +162,7 @@ class Evaluation(DrawnEvaluation):
                 maintain_order="left_right",
             )
         # Not by select, which polars hands to its threads.
-        return pl.DataFrame([joined[name] for name in ("query", *self._plan.labels)])
+        return pl.DataFrame([joined[name] for name in ("query", *self.plan.labels)])
 
     def interval(
         self,
@@ -296,7 +297,7 @@ class Evaluation(DrawnEvaluation):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was dropped, undefined or tied, in sentences; empty if nothing was."""
-        return self.findings.in_words(self._plan, self.summaries)
+        return in_words(self.findings.notes(self.plan, self.summaries))
 
     @property
     def table(self) -> Any:

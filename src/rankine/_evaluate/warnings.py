@@ -232,12 +232,14 @@ class Caution:
         noun: what is counted.
         n: how many of these there are; None where nothing is counted.
         always: a count that is added once, however many batches come.
+        metrics: the labels of the metrics it is about, if these are not all.
     """
 
     text: str
     noun: str = ""
     n: int | None = None
     always: int = 0
+    metrics: tuple[str, ...] = ()
 
     def told(self) -> str | None:
         """Return the words, None where there is nothing to warn of."""
@@ -282,6 +284,7 @@ def cautions_of(
         unsorted,
     )
     for metric, bound, table in asked:
+        whose = (str(metric),)
         if metric.name in tool.over_train and bound.get("by") == "own":
             n, always = _n_elsewhere(table)
             yield Caution(
@@ -291,18 +294,21 @@ def cautions_of(
                 "user",
                 n,
                 always,
+                whose,
             )
         if metric.name in tool.unlike:
             yield Caution(
                 f"{tool.title}: its {tool.unlike[metric.name]} is defined differently; "
-                f"{metric} is computed with its other conventions"
+                f"{metric} is computed with its other conventions",
+                metrics=whose,
             )
         elif not tool.has(metric.name, cut=metric.depth is not None):
             known = tool.has(metric.name)
             word = f"{metric.name} with a cutoff" if known else metric.name
             yield Caution(
                 f"{tool.title}: {word} does not exist in this tool; {metric} is "
-                "computed with its other conventions"
+                "computed with its other conventions",
+                metrics=whose,
             )
         elif tool.open_ties is not None and not bound.get("ties"):
             length = tool.open_ties
@@ -312,6 +318,7 @@ def cautions_of(
                 f"{metric} may differ for {{}}",
                 "query",
                 _n_open(bound, table, length),
+                metrics=whose,
             )
 
 

@@ -201,7 +201,7 @@ def worst_of(evaluation: Evaluation, label: str, n: int) -> Worst:
 
 def table_of(evaluation: Evaluation, label: str) -> tuple[Metric, Any]:
     """Return a metric as it was computed, and the table it was computed from."""
-    plan, tables = evaluation._plan, evaluation.tables  # noqa: SLF001 - of the result
+    plan, tables = evaluation.plan, evaluation.tables
     number = plan.labels.index(label)
     for group, table in zip(plan.groups, tables, strict=True):
         if any(member == number for member, _, _ in group.members):

@@ -45,6 +45,8 @@ IS_UNIT = re.compile(r"[0-9a-f]{32}\.(json|parquet)")
 _COLUMNS = ("values", "weights", "without")
 _PARTS = "parts"
 _TOPS = "tops"
+_ABOUT = "about"
+"""The metrics that each note and warning is about, none if it is about all."""
 
 
 def digest(value: Any) -> str:
@@ -136,7 +138,13 @@ def save_unit(
     """
     keep_curve(evaluation)
     document = document_of(evaluation, arrays=True)
+    findings = evaluation.findings
+    notes = findings.notes(evaluation.plan, evaluation.summaries)
     document["labels"] = list(evaluation.summaries)
+    document[_ABOUT] = {
+        key: [note.metrics for note in every]
+        for key, every in (("notes", notes), ("warnings", findings.warnings))
+    }
     for key in ("notes", "warnings"):
         for long, short in shorter:
             document[key] = [note.replace(long, short) for note in document[key]]
@@ -281,20 +289,14 @@ def _notes(key: str, used: Sequence[tuple[Unit, dict[int, int]]]) -> list[str]:
     for unit, new in sorted(used, key=lambda entry: min(entry[1].values())):
         labels = unit.document["labels"]
         wanted = [label for number, label in enumerate(labels) if number in new]
-        others = [label for label in labels if label not in wanted]
-        for note in unit.document[key]:
-            named = any(_names(note, label) for label in wanted)
-            if not named and any(_names(note, label) for label in others):
+        about = unit.document[_ABOUT][key]
+        for note, metrics in zip(unit.document[key], about, strict=True):
+            if metrics and set(metrics).isdisjoint(wanted):
                 continue
             everyone = all(note in other.document[key] for other, _ in used)
             few = ", ".join(wanted[:_SHOWN]) + (", ..." if len(wanted) > _SHOWN else "")
-            notes[note if everyone or named else f"{few}: {note}"] = None
+            notes[note if everyone or metrics else f"{few}: {note}"] = None
     return list(notes)
-
-
-def _names(note: str, label: str) -> bool:
-    """Whether a note is about a metric: P@1 is not in P@10."""
-    return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", note) is not None
 
 
 def _arrays(frame: pl.DataFrame, number: int, length: int) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def _rest(
     Queries are in their own order; or in that of their ids, so that it does not matter
     in which order they came.
     """
-    plan = evaluation._plan  # noqa: SLF001 - of our own making
+    plan = evaluation.plan
     tables = evaluation.tables
     summaries = tuple(evaluation.summaries.values())
     metrics: dict[int, dict[str, Any]] = {}

@@ -15,6 +15,7 @@ from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.engine import paired_with
 from rankine._evaluate.evaluate import Job, prepare
+from rankine._evaluate.notes import in_words
 from rankine._evaluate.options import Options
 from rankine._evaluate.part import Part, Queries
 from rankine._evaluate.result import Evaluation
@@ -209,13 +210,14 @@ class Evaluations(Total[_Batches]):
         if came.has_judgements and not came.judged:
             raise no_judgements(_JUDGEMENTS)
         by_label = dict(zip(plan.labels, summaries, strict=True))
+        findings = part.findings
         return Accumulated.restored(
             plan,
             summaries,
             tuple(_Ids([*queries.ids.values()]) for queries in part.queries),
             name,
-            notes=part.findings.in_words(plan, by_label, last=came.notes),
-            warnings=part.findings.warnings(),
+            notes=in_words(findings.notes(plan, by_label, last=came.notes)),
+            warnings=in_words(findings.warnings),
         )
 
     @property
