@@ -15,13 +15,12 @@ from rankine._engines.work import (
     FITS,
     JUDGED,
     LISTED,
-    PLAIN_INT,
     ROLES,
-    odd_text,
     refuse_beyond,
 )
 from rankine._io.repeats import cleaned
 from rankine._io.sources import Rows
+from rankine._join.ids import PLAIN_INT, odd_text
 from rankine.errors import DataError
 
 if TYPE_CHECKING:

@@ -17,8 +17,6 @@ from rankine._engines.jobs import on_executors, run_job, run_table
 from rankine._engines.work import (
     FITS,
     MOST,
-    PLAIN_INT,
-    odd_text,
     packed,
     refuse_beyond,
     without_rows,
@@ -26,7 +24,7 @@ from rankine._engines.work import (
 from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import Question
 from rankine._io.logs import no_rows_in
-from rankine._join.ids import as_first
+from rankine._join.ids import PLAIN_INT, as_first, odd_text
 from rankine._join.rounds import Rounds, share_of
 from rankine.errors import DataError, ParameterError, RankineError, nearest
 

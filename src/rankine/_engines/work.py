@@ -8,15 +8,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import polars as pl
 import pyarrow as pa
 
+from rankine._join.ids import no_fit
 from rankine._join.known import NOTHING, Known
-from rankine.errors import DataError, RankineError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rankine._evaluate.plan import Plan
+    from rankine.errors import RankineError
 
 Counts: TypeAlias = Counter[tuple[str, str]]
 """How many rows there are: of judgements or of the run, and which of them."""
@@ -28,8 +30,6 @@ ROWS = 1 << 18
 """Rows that are evaluated together, which take about 50 MB."""
 MOST = 50_000_000
 """Numbers of queries or rounds that are collected: 400 MB for each column."""
-PLAIN_INT = r"^(0|-?[1-9][0-9]*)$"
-"""Texts that are compared with ints."""
 FITS = 18
 """How many letters of such a text always fit 64 bits."""
 _LIMIT = 1 << 63
@@ -47,15 +47,6 @@ def packed(state: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({"state": [pickle.dumps(state)]})
 
 
-def odd_text(word: str, texts: str, ints: str, example: str) -> DataError:
-    """Return what to raise where a text that is compared with ints is not plain."""
-    msg = (
-        f"{word} ids are text in {texts} and ints in {ints}, and not all of the texts "
-        f"are plain ints, such as {example!r}; give both the same type"
-    )
-    return DataError(msg)
-
-
 def refuse_beyond(word: str, ints: str, texts: str, long: Iterable[str]) -> None:
     """Refuse ints that do not fit 64 bits, where a table has ints and comes first.
 
@@ -67,11 +58,7 @@ def refuse_beyond(word: str, ints: str, texts: str, long: Iterable[str]) -> None
     """
     odd = [text for text in long if not -_LIMIT <= int(text) < _LIMIT]
     if odd:
-        msg = (
-            f"{word} ids are Int64 in {ints}, and {min(odd)} in {texts} does not fit; "
-            "give both the same type"
-        )
-        raise DataError(msg)
+        raise no_fit(word, pl.Int64(), ints, min(odd), texts)
 
 
 @dataclass(frozen=True)

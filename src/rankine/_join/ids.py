@@ -148,7 +148,8 @@ def as_first(
     return ids[names[1]], notes
 
 
-_PLAIN_INT = r"^(0|-?[1-9][0-9]*)$"
+PLAIN_INT = r"^(0|-?[1-9][0-9]*)$"
+"""Texts that are compared with ints."""
 
 
 def is_plain_int(text: str) -> bool:
@@ -157,21 +158,57 @@ def is_plain_int(text: str) -> bool:
     >>> is_plain_int("7"), is_plain_int("007")
     (True, False)
     """
-    return re.fullmatch(_PLAIN_INT, text) is not None
+    return re.fullmatch(PLAIN_INT, text) is not None
+
+
+def odd_text(
+    word: str, texts: str, ints: str, example: str, n: int | None = None
+) -> DataError:
+    """Say that texts which are compared with ints are not all the plain forms of ints.
+
+    Args:
+        word: what the ids are.
+        texts: where they are text.
+        ints: where they are ints.
+        example: a text that is not the form of an int.
+        n: how many such texts there are, if all were looked at.
+    """
+    said = "not all of the texts are plain ints"
+    if n is not None:
+        are = "is not a plain int" if n == 1 else "are not plain ints"
+        said = f"{n} of the texts {are}"
+    msg = (
+        f"{word} ids are text in {texts} and ints in {ints}, and {said}, such as "
+        f"{example!r}; give both the same type"
+    )
+    return DataError(msg)
+
+
+def no_fit(
+    word: str, dtype: pl.DataType, first: str, example: object, other: str
+) -> DataError:
+    """Say that an id does not fit the type that ids have elsewhere.
+
+    Args:
+        word: what the ids are.
+        dtype: the type.
+        first: where they have it.
+        example: the id.
+        other: where it is.
+    """
+    msg = (
+        f"{word} ids are {dtype} in {first}, and {example} in {other} does not fit; "
+        "give both the same type"
+    )
+    return DataError(msg)
 
 
 def _refuse_odd_texts(ids: pl.Series, word: str, name: str, other: str) -> None:
     """Refuse texts that are not the plain form of an int."""
-    plain = ids.str.contains(_PLAIN_INT)
-    if plain.all():
-        return
-    n_odd, example = int((~plain).sum()), ids.filter(~plain)[0]
-    msg = (
-        f"{word} ids are text in {name} and ints in {other}, and {n_odd} of the texts "
-        f"{'is not a plain int' if n_odd == 1 else 'are not plain ints'}, such as "
-        f"{example!r}; give both the same type"
-    )
-    raise DataError(msg)
+    plain = ids.str.contains(PLAIN_INT)
+    if not plain.all():
+        odd = ids.filter(~plain)
+        raise odd_text(word, name, other, odd[0], len(odd))
 
 
 def _cast(
@@ -181,11 +218,7 @@ def _cast(
     cast = ids.cast(dtype, strict=False)
     if cast.null_count() > ids.null_count():
         example = ids.filter(cast.is_null() & ids.is_not_null())[0]
-        msg = (
-            f"{word} ids are {dtype} in {other}, and {example} in {name} does not fit; "
-            "give both the same type"
-        )
-        raise DataError(msg)
+        raise no_fit(word, dtype, other, example, name)
     return cast
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from rankine._base.text import count
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Stream, is_empty
-from rankine._join.ids import is_plain_int
+from rankine._join.ids import is_plain_int, odd_text
 from rankine._tables.joined import SHOWN, no_overlap
 from rankine.errors import DataError
 
@@ -72,12 +72,8 @@ class Came:
             raise DataError(msg)
         odd = self.odd or other.odd
         if len(self.kinds | other.kinds) > 1 and odd is not None:
-            msg = (
-                "query ids are text in one batch and ints in another, and not all of "
-                f"the texts are plain ints, such as {odd!r}; give all batches the same "
-                "type"
-            )
-            raise DataError(msg)
+            where = "one batch", "another"
+            raise odd_text("query", *where, odd)  # noqa: EM101 - a word in a sentence
         apart = (self.alone & other.judged) | (other.alone & self.judged)
         if apart:
             msg = (
