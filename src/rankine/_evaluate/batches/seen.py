@@ -25,10 +25,9 @@ class Came:
     """Who and what has come, by their texts, as ids of two types are compared.
 
     Attributes:
-        judged: the queries with judgements.
+        judged: the queries with judgements, as they were given.
         alone: the queries with a list and no judgements in its batch.
         shared: whether any query has both.
-        first_judged, first_alone: the first of each, as they were given.
         items: the items shown, if they are counted.
         has_judgements: whether there are any, None before a batch has come.
         kinds: whether the ids of queries are text, ints, or both.
@@ -37,11 +36,9 @@ class Came:
         has_rows: whether any batch has a run that is not empty.
     """
 
-    judged: set[str] = field(default_factory=set)
-    alone: set[str] = field(default_factory=set)
+    judged: dict[str, Any] = field(default_factory=dict)
+    alone: dict[str, Any] = field(default_factory=dict)
     shared: bool = False
-    first_judged: list[Any] = field(default_factory=list)
-    first_alone: list[Any] = field(default_factory=list)
     items: set[str] = field(default_factory=set)
     has_judgements: bool | None = None
     kinds: set[str] = field(default_factory=set)
@@ -51,13 +48,11 @@ class Came:
 
     def moved(self, by: int) -> Came:
         """Return the same for queries with larger numbers."""
-        return replace(
-            self,
-            judged={str(int(text) + by) for text in self.judged},
-            alone={str(int(text) + by) for text in self.alone},
-            first_judged=[number + by for number in self.first_judged],
-            first_alone=[number + by for number in self.first_alone],
+        judged, alone = (
+            {str(query + by): query + by for query in queries.values()}
+            for queries in (self.judged, self.alone)
         )
+        return replace(self, judged=judged, alone=alone)
 
     def check(self, other: Came, size: int | None) -> None:
         """Refuse a part that cannot be put together with this one.
@@ -74,7 +69,7 @@ class Came:
         if len(self.kinds | other.kinds) > 1 and odd is not None:
             where = "one batch", "another"
             raise odd_text("query", *where, odd)  # noqa: EM101 - a word in a sentence
-        apart = (self.alone & other.judged) | (other.alone & self.judged)
+        apart = (self.alone.keys() & other.judged) | (other.alone.keys() & self.judged)
         if apart:
             msg = (
                 f"{count(len(apart), 'query')} with judgements in one batch and a list "
@@ -101,13 +96,15 @@ class Came:
     def refuse_apart(self) -> None:
         """Refuse lists and judgements if no query has both."""
         if self.judged and self.alone and not self.shared:
-            raise no_overlap(len(self.judged), self.first_judged, self.first_alone)
+            few = (
+                list(islice(queries.values(), SHOWN))
+                for queries in (self.judged, self.alone)
+            )
+            raise no_overlap(len(self.judged), *few)
 
     def add(self, other: Came) -> None:
         """Add a part that was checked."""
         self.shared = self.shared or other.shared
-        self.first_judged = [*self.first_judged, *other.first_judged][:SHOWN]
-        self.first_alone = [*self.first_alone, *other.first_alone][:SHOWN]
         self.judged |= other.judged
         self.alone |= other.alone
         self.items |= other.items
@@ -131,11 +128,9 @@ def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
     ids = [*listed.values(), *judged.values()]
     texts = [query for query in ids if isinstance(query, str)]
     return Came(
-        set(judged),
-        set(alone),
+        judged,
+        alone,
         not judged.keys().isdisjoint(listed),
-        list(islice(judged.values(), SHOWN)),
-        list(islice(alone.values(), SHOWN)),
         set(_texts(source, "item")) if items else set(),
         has_judgements=truth is not None,
         kinds={"text" if isinstance(query, str) else "ints" for query in ids},
