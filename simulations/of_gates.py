@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankine._base.text import count
-from rankine._evaluate.baseline import Baseline, Query
-from rankine._evaluate.gate import NOT_WORSE, WORSE, verdicts_of
+from rankine._evaluate.gate.baseline import Baseline, Query
+from rankine._evaluate.gate.gate import NOT_WORSE, WORSE, verdicts_of
 from simulations.rows import Row, Simulation, share
 
 if TYPE_CHECKING:

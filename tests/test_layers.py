@@ -12,13 +12,18 @@ import rankine
 ROOT = Path(rankine.__file__).parent
 ORDER = (
     "errors", "_base", "_stats", "_conventions", "_tables", "_metrics", "_io", "_join",
-    "_evaluate", "_online", "_engines", "_report", "_experiment", "cli", "stats",
-    "online", "plot", "spark", "pytest_plugin",
+    "_evaluate", "_online", "_engines", "_report", "_results", "_experiment", "cli",
+    "stats", "online", "plot", "spark", "pytest_plugin",
 )  # fmt: skip
 BARE = ORDER[: ORDER.index("_io")]
 """Packages that need NumPy alone: other engines use them where polars is missing."""
-DRAWN = {("_base", "_report"), ("_evaluate", "_report"), ("_online", "_report")}
-"""A result's own methods that draw it import the report, when they are called.
+DRAWN = {
+    ("_base", "_report"),
+    ("_evaluate", "_report"),
+    ("_evaluate", "_results"),
+    ("_online", "_report"),
+}
+"""A result's own methods that draw or save it import what they need when called.
 
 Those of records are one function, in `_base`.
 """
@@ -70,7 +75,7 @@ def test_imports_point_to_what_comes_before() -> None:
 
 
 def test_planning_and_summing_up_need_numpy_alone() -> None:
-    modules = "plan, summary, notes, warnings"
+    modules = "plan, summary, notes, warnings, findings"
     code = f"from rankine._evaluate import {modules}; import sys"
     code += "; sys.exit('polars' in sys.modules)"
 

@@ -15,7 +15,7 @@ import pytest
 
 import rankine as rk
 from rankine._conventions.presets import PRESETS
-from rankine._evaluate.losses import LOSSES
+from rankine._evaluate.predictions.losses import LOSSES
 from rankine._metrics.estimators import ESTIMATORS
 from rankine._metrics.lists.kind import LISTED
 from rankine._metrics.metric import REGISTRY
@@ -34,7 +34,7 @@ REASONS = {
     ("_metrics/ranking/_average.py", "R"): "the divisor R, as above",
     ("_conventions/phrases.py", "recmetrics"): "a variant of AR that a tool invented",
     ("_metrics/ranking/_average.py", "recmetrics"): "the same variant, computed",
-    ("_report/saved.py", "rankine"): "the key of the version in JSON",
+    ("_results/saved.py", "rankine"): "the key of the version in JSON",
     ("cli/output.py", "rankine"): "the key of the version in JSON",
     ("cli/evaluate.py", "trec_eval"): "the layout of --style, not the convention",
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rankine._evaluate import gate
+from rankine._evaluate.gate import gate
 from rankine._stats import flips, paired, power
 from simulations import of_gates, of_intervals, of_tests
 from simulations.rows import Row, chunks, share

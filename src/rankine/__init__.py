@@ -24,18 +24,18 @@ _HOMES = {
     "_evaluate.batches.accumulator": "Accumulator",
     "_evaluate.batches.evaluations": "Accumulated",
     "_evaluate.check": "Check check",
-    "_evaluate.compare": "compare",
-    "_evaluate.compare_values": "compare_values",
-    "_evaluate.comparison": "Comparison",
+    "_evaluate.compare.compare": "compare",
+    "_evaluate.compare.compare_values": "compare_values",
+    "_evaluate.compare.comparison": "Comparison",
     "_evaluate.curve": "RecallAtPrecision",
     "_evaluate.custom": "metric",
     "_evaluate.debias": "Debiased debias",
     "_evaluate.evaluate": "evaluate",
-    "_evaluate.gate": "FallenQuery Gate GateVerdict gate",
+    "_evaluate.gate.gate": "FallenQuery Gate GateVerdict gate",
     "_evaluate.logs.ctr": "ctr",
     "_evaluate.logs.estimate": "Estimate Estimates",
-    "_evaluate.losses": "CalibrationError Loss",
-    "_evaluate.predictions": (
+    "_evaluate.predictions.losses": "CalibrationError Loss",
+    "_evaluate.predictions.predictions": (
         "brier cross_entropy expected_calibration_error "
         "explained_variance mae normalized_cross_entropy normalized_entropy r_squared "
         "rmse"
@@ -44,10 +44,10 @@ _HOMES = {
         "RBO average_overlap fcp jaccard kendall_tau least_item_promoted ndpm overlap "
         "pearson rbo spearman"
     ),
-    "_evaluate.explanation": "Explanation",
-    "_evaluate.reconcile": "Reconciliation reconcile",
-    "_evaluate.moved": "Moved MovedQuery",
-    "_evaluate.needed": "QueriesNeeded queries_needed",
+    "_evaluate.reconcile.explanation": "Explanation",
+    "_evaluate.reconcile.reconcile": "Reconciliation reconcile",
+    "_evaluate.compare.moved_queries": "Moved MovedQuery",
+    "_evaluate.compare.queries_needed": "QueriesNeeded queries_needed",
     "_evaluate.result": "Evaluation",
     "_evaluate.similarity": (
         "Similarity SimilarityMatrix similarity similarity_matrix"

@@ -10,21 +10,20 @@ from rankine._conventions import Convention, conventions
 from rankine._evaluate.batches.accumulator import Accumulator
 from rankine._evaluate.batches.evaluations import Accumulated
 from rankine._evaluate.check import Check, check
-from rankine._evaluate.compare import compare
-from rankine._evaluate.compare_values import compare_values
-from rankine._evaluate.comparison import Comparison
+from rankine._evaluate.compare.compare import compare
+from rankine._evaluate.compare.compare_values import compare_values
+from rankine._evaluate.compare.comparison import Comparison
+from rankine._evaluate.compare.moved_queries import Moved, MovedQuery
+from rankine._evaluate.compare.queries_needed import QueriesNeeded, queries_needed
 from rankine._evaluate.curve import RecallAtPrecision
 from rankine._evaluate.custom import metric
 from rankine._evaluate.debias import Debiased, debias
 from rankine._evaluate.evaluate import evaluate
-from rankine._evaluate.explanation import Explanation
-from rankine._evaluate.gate import FallenQuery, Gate, GateVerdict, gate
+from rankine._evaluate.gate.gate import FallenQuery, Gate, GateVerdict, gate
 from rankine._evaluate.logs.ctr import ctr
 from rankine._evaluate.logs.estimate import Estimate, Estimates
-from rankine._evaluate.losses import CalibrationError, Loss
-from rankine._evaluate.moved import Moved, MovedQuery
-from rankine._evaluate.needed import QueriesNeeded, queries_needed
-from rankine._evaluate.predictions import (
+from rankine._evaluate.predictions.losses import CalibrationError, Loss
+from rankine._evaluate.predictions.predictions import (
     brier,
     cross_entropy,
     expected_calibration_error,
@@ -48,7 +47,8 @@ from rankine._evaluate.rankings.functions import (
     rbo,
     spearman,
 )
-from rankine._evaluate.reconcile import Reconciliation, reconcile
+from rankine._evaluate.reconcile.explanation import Explanation
+from rankine._evaluate.reconcile.reconcile import Reconciliation, reconcile
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import (
     Similarity,

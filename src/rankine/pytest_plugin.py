@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 if TYPE_CHECKING:
-    from rankine._evaluate.gate import Gate
+    from rankine._evaluate.gate.gate import Gate
 
 _PROPERTY = "rankine gate"
 _UPDATE = "pytest --rankine-update"
@@ -61,8 +61,8 @@ def retrieval_gate(request: pytest.FixtureRequest) -> RetrievalGate:
     def compare(
         name: str, qrels: Any, run: Any, margins: Mapping[str, float], **options: Any
     ) -> Gate:
-        from rankine._evaluate.baseline import UPDATE  # noqa: PLC0415 - only if used
-        from rankine._evaluate.gate import gate  # noqa: PLC0415
+        from rankine._evaluate.gate.baseline import UPDATE  # noqa: PLC0415 - only if used
+        from rankine._evaluate.gate.gate import gate  # noqa: PLC0415
         from rankine._report.tables import shown  # noqa: PLC0415
         from rankine.errors import RankineError  # noqa: PLC0415
 

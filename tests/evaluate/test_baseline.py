@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rankine as rk
-from rankine._evaluate.baseline import Baseline
+from rankine._evaluate.gate.baseline import Baseline
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:

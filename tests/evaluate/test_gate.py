@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine._evaluate.baseline import Baseline, Query
-from rankine._evaluate.gate import ALPHA, verdict_of, verdicts_of
+from rankine._evaluate.gate.baseline import Baseline, Query
+from rankine._evaluate.gate.gate import ALPHA, verdict_of, verdicts_of
 from rankine.errors import DataError, ParameterError, UsageError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rankine as rk
-from rankine._evaluate.gate import verdicts_of
+from rankine._evaluate.gate.gate import verdicts_of
 from rankine.errors import ParameterError
 from tests.evaluate.test_gate import baseline, exact_p
 

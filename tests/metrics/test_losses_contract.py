@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import rankine as rk
-from rankine._evaluate.losses import LOSSES
+from rankine._evaluate.predictions.losses import LOSSES
 from rankine.errors import DataError, ParameterError
 from tests.contracts import DOCS, check_docstring, sections
 from tests.tensors import Tensor
@@ -290,6 +290,7 @@ def test_it_is_documented(name: str) -> None:
     )
 
     assert (
-        f"::: rankine._evaluate.predictions.{name}\n" in (DOCS / "api.md").read_text()
+        f"::: rankine._evaluate.predictions.predictions.{name}\n"
+        in (DOCS / "api.md").read_text()
     )
     assert f"rk.{name}" in (DOCS / "probability.md").read_text()

@@ -11,7 +11,7 @@ from rankine._base.text import count
 from rankine._engines.jobs import run_table
 from rankine._engines.spark import SparkEvaluation, evaluate
 from rankine._engines.work import MOST
-from rankine._evaluate.compare import (
+from rankine._evaluate.compare.compare import (
     check_baseline,
     check_metric,
     check_systems,
@@ -21,8 +21,8 @@ from rankine._evaluate.compare import (
     said_once,
     unpaired,
 )
-from rankine._evaluate.compared import Compared
-from rankine._evaluate.comparison import Comparison
+from rankine._evaluate.compare.comparison import Comparison
+from rankine._evaluate.compare.system_values import Compared
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.options import Options
 from rankine._stats.paired import DRAWS

@@ -8,11 +8,11 @@ import polars as pl
 
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
-from rankine._evaluate.drawn import DrawnEvaluation
 from rankine._evaluate.findings import Findings
 from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.means import Means
 from rankine._evaluate.notes import in_words
+from rankine._evaluate.report_methods import DrawnEvaluation
 from rankine._evaluate.warnings import NO_DOUBTS, Doubts
 from rankine._io.values import NO_COLUMN
 from rankine._metrics.names import parse
@@ -321,7 +321,7 @@ class Evaluation(DrawnEvaluation):
             indent: by how much lines are indented; None puts everything on one line.
             items: whether to include the items that `worst` shows.
         """
-        from rankine._report.saved import to_json  # noqa: PLC0415
+        from rankine._results.saved import to_json  # noqa: PLC0415
 
         return to_json(self, indent, items=items)
 
@@ -332,7 +332,7 @@ class Evaluation(DrawnEvaluation):
             path: the path of the file, which is replaced if it exists.
             items: whether to include the items that `worst` shows.
         """
-        from rankine._report.saved import save  # noqa: PLC0415
+        from rankine._results.saved import save  # noqa: PLC0415
 
         save(self.to_json(items=items), path)
 

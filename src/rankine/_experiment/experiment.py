@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankine._base.checks import check_count
 from rankine._base.text import count
-from rankine._evaluate.segments import read_segments
+from rankine._evaluate.compare.segments import read_segments
 from rankine._experiment.inputs import Inputs
 from rankine._experiment.read import MAX_CELLS, Planned, read_experiment
 from rankine._experiment.results import (
@@ -24,7 +24,7 @@ from rankine._experiment.results import (
 )
 from rankine._experiment.run import cells_of, compute
 from rankine._experiment.store import CELLS, IS_UNIT, LOCK, Store, locked
-from rankine._report.loaded import load as load_file
+from rankine._results.loaded import load as load_file
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

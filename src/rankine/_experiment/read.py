@@ -16,10 +16,10 @@ from rankine._base.strict_yaml import Document, read_yaml
 from rankine._base.text import count
 from rankine._conventions.presets import chosen
 from rankine._conventions.presets import convention as named
-from rankine._evaluate.compare import check_baseline, check_metric, margins_of
+from rankine._evaluate.compare.compare import check_baseline, check_metric, margins_of
+from rankine._evaluate.compare.whole_runs import check_whole
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import Options
-from rankine._evaluate.wholes import check_whole
 from rankine._experiment.grid import metrics_of
 from rankine._experiment.problems import Problems
 from rankine._experiment.schema import DEFAULT, checked

@@ -15,7 +15,7 @@ import polars as pl
 from rankine import __version__
 from rankine._base.paths import write_whole
 from rankine._base.records import cached_property
-from rankine._evaluate.compare import compare_evaluations
+from rankine._evaluate.compare.compare import compare_evaluations
 from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.summary import finite
 from rankine._evaluate.worst import table_of as joined_of
@@ -32,16 +32,16 @@ from rankine._report.export import (
     whose,
 )
 from rankine._report.records import frame_html
-from rankine._report.saved import FORMAT as MAKER
 from rankine._report.tables import html_list, shown
 from rankine._report.text import text_of
+from rankine._results.saved import FORMAT as MAKER
 from rankine._stats.pairwise import Settings
 from rankine.errors import FormatError, ParameterError, RankineError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.compare.comparison import Comparison
     from rankine._evaluate.result import Evaluation
     from rankine._experiment.inputs import Inputs
     from rankine._experiment.read import Planned

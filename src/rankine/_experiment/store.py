@@ -25,10 +25,10 @@ import polars as pl
 from rankine import __version__
 from rankine._base.paths import cannot_write, remove_halves, write_whole
 from rankine._join.lists import First
-from rankine._report.loaded import restored
-from rankine._report.saved import FORMAT as MAKER
-from rankine._report.saved import document_of
-from rankine._report.saved_curves import keep_curve
+from rankine._results.curves import keep_curve
+from rankine._results.loaded import restored
+from rankine._results.saved import FORMAT as MAKER
+from rankine._results.saved import document_of
 from rankine._tables.segments import starts_of
 from rankine.errors import DataError, FormatError
 

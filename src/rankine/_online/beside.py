@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._evaluate.comparison import Comparison
+from rankine._evaluate.compare.comparison import Comparison
 from rankine._io.values import kind_of
 from rankine._online.abresult import BETTER, WORSE, ABTest
 from rankine.errors import DataError, ParameterError

@@ -21,7 +21,7 @@ from rankine.errors import MissingExtraError, ParameterError, RankineError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.compare.comparison import Comparison
     from rankine._report.specs import Rows, Spec
 
 _PAIRS = 45

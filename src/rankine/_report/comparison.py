@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from rankine._evaluate.comparison import Comparison
-    from rankine._evaluate.moved import Moved
+    from rankine._evaluate.compare.comparison import Comparison
+    from rankine._evaluate.compare.moved_queries import Moved
     from rankine._evaluate.worst import TopItem
 
 _WIDTH = 100

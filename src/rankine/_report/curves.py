@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.checks import check_number
-from rankine._evaluate.predictions import expected_calibration_error
+from rankine._evaluate.predictions.predictions import expected_calibration_error
 from rankine._report import specs
 from rankine._report.charts import altair_of
 from rankine.errors import ParameterError

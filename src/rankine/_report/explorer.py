@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rankine._base.arrays import AnyArray, Floats, Ints
-    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.compare.comparison import Comparison
     from rankine._evaluate.result import Evaluation
     from rankine._evaluate.worst import WorstQuery
 

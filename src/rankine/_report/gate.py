@@ -11,7 +11,7 @@ from rankine._report.tables import between, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rankine._evaluate.gate import Gate
+    from rankine._evaluate.gate.gate import Gate
 
 _HEAD = (
     "metric", "verdict", "baseline", "run", "difference", "interval", "margin", "moved",

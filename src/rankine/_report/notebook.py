@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankine._evaluate.moved import Moved
+    from rankine._evaluate.compare.moved_queries import Moved
     from rankine._evaluate.similarity import SimilarityMatrix
     from rankine._evaluate.worst import TopItem
     from rankine._online.positions import ClickMetrics

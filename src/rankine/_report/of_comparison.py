@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.compare.comparison import Comparison
     from rankine._report.specs import Spec
 
 _SAID = 10

@@ -14,8 +14,8 @@ from rankine._evaluate.worst import plain
 from rankine._report.tables import html_table, number, shown
 
 if TYPE_CHECKING:
-    from rankine._evaluate.explanation import Explanation, Group, Step
-    from rankine._evaluate.reconcile import Reconciliation
+    from rankine._evaluate.reconcile.explanation import Explanation, Group, Step
+    from rankine._evaluate.reconcile.reconcile import Reconciliation
 
 _WIDTH = 80
 _DECIMALS = 4

@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 
 from rankine._base.text import count, p_text, percent
-from rankine._evaluate.explanation import Explanation
-from rankine._evaluate.gate import Gate, GateVerdict
-from rankine._evaluate.losses import CalibrationError, Loss
-from rankine._evaluate.moved import MovedQuery
+from rankine._evaluate.compare.moved_queries import MovedQuery
+from rankine._evaluate.gate.gate import Gate, GateVerdict
+from rankine._evaluate.predictions.losses import CalibrationError, Loss
+from rankine._evaluate.reconcile.explanation import Explanation
 from rankine._io.sources import Rows
 from rankine._online.abresult import SampleRatio
 from rankine._online.calibrate import Calibration

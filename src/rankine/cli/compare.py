@@ -30,7 +30,7 @@ from rankine.cli.progress import progress
 from rankine.cli.runs import judged_and_runs, no_qrels_option
 
 if TYPE_CHECKING:
-    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.compare.comparison import Comparison
 
 _KEEP = 10
 """How many first items of each list are kept for the queries that moved."""
@@ -137,7 +137,7 @@ def command(
     rankine compare qrels.txt old=a.run new=b.run --report report.html
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
-    from rankine._evaluate.compare import compare_runs  # noqa: PLC0415
+    from rankine._evaluate.compare.compare import compare_runs  # noqa: PLC0415
     from rankine._evaluate.evaluate import DEFAULT, prepare  # noqa: PLC0415
     from rankine._stats.pairwise import Settings  # noqa: PLC0415
 

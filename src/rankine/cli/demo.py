@@ -39,7 +39,7 @@ def command(
     if save is not None:
         msg = "--save needs --online"
         raise click.UsageError(msg)
-    from rankine._evaluate.compare import compare_evaluations  # noqa: PLC0415
+    from rankine._evaluate.compare.compare import compare_evaluations  # noqa: PLC0415
     from rankine._evaluate.evaluate import prepare  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.options import Options  # noqa: PLC0415
     from rankine._report.text import Terminal, table_of  # noqa: PLC0415

@@ -44,7 +44,7 @@ from rankine.cli.progress import progress
 from rankine.cli.runs import judged_and_runs, no_qrels_option
 
 if TYPE_CHECKING:
-    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.compare.comparison import Comparison
     from rankine._evaluate.evaluate import Job
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.result import Evaluation
@@ -230,7 +230,7 @@ def _reported(results: list[Evaluation]) -> Evaluation | Comparison:
     """Return what a report is of: the run, or the comparison of several."""
     if len(results) == 1:
         return results[0]
-    from rankine._evaluate.compare import compare_evaluations  # noqa: PLC0415
+    from rankine._evaluate.compare.compare import compare_evaluations  # noqa: PLC0415
     from rankine._stats.pairwise import Settings  # noqa: PLC0415 - --help stays fast
 
     return compare_evaluations({run.name: run for run in results}, Settings())

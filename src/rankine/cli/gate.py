@@ -84,8 +84,8 @@ def command(
     rankine gate qrels.txt new.run --baseline gate.json --margin nDCG@10=0.01
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import chosen  # noqa: PLC0415 - --help stays fast
-    from rankine._evaluate.baseline import KEEP  # noqa: PLC0415
-    from rankine._evaluate.gate import Terms, gate_run  # noqa: PLC0415
+    from rankine._evaluate.gate.baseline import KEEP  # noqa: PLC0415
+    from rankine._evaluate.gate.gate import Terms, gate_run  # noqa: PLC0415
 
     if as_json and as_markdown:
         msg = "--json and --markdown cannot be combined"

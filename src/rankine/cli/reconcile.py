@@ -56,8 +56,8 @@ def command(
     rankine reconcile --no-qrels lists.csv -m Coverage@10 --train train.csv
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import PRESETS  # noqa: PLC0415 - --help stays fast
-    from rankine._evaluate.held import Held  # noqa: PLC0415
-    from rankine._evaluate.reconcile import Reconciliation  # noqa: PLC0415
+    from rankine._evaluate.reconcile.reconcile import Reconciliation  # noqa: PLC0415
+    from rankine._evaluate.reconcile.shared_data import Held  # noqa: PLC0415
     from rankine._metrics.names import parse_all  # noqa: PLC0415
 
     if (run is None) != no_qrels:

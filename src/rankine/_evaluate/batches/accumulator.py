@@ -6,13 +6,13 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from rankine._base.checks import check_choice
-from rankine._evaluate import predictions
 from rankine._evaluate.batches.evaluations import Evaluations
 from rankine._evaluate.batches.rates import Rates
 from rankine._evaluate.batches.totals import Losses
 from rankine._evaluate.evaluate import DEFAULT
 from rankine._evaluate.logs.ctr import ctr
-from rankine._evaluate.losses import LOSSES
+from rankine._evaluate.predictions import predictions
+from rankine._evaluate.predictions.losses import LOSSES
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.batches.evaluations import Accumulated
     from rankine._evaluate.batches.totals import Total
     from rankine._evaluate.logs.estimate import Estimate, Estimates
-    from rankine._evaluate.losses import CalibrationError, Loss
+    from rankine._evaluate.predictions.losses import CalibrationError, Loss
     from rankine._metrics.metric import Metric
 
 LossName = Literal[

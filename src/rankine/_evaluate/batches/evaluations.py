@@ -10,7 +10,7 @@ import numpy as np
 
 from rankine._base.checks import check_flag
 from rankine._base.text import count
-from rankine._evaluate.batches.seen import Came, came_in, moved
+from rankine._evaluate.batches.arrivals import Came, came_in, moved
 from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.engine import paired_with

@@ -7,8 +7,8 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from rankine._base.text import count
-from rankine._evaluate import predictions
-from rankine._evaluate.losses import LOSSES
+from rankine._evaluate.predictions import predictions
+from rankine._evaluate.predictions.losses import LOSSES
 from rankine._metrics.losses import Sums
 from rankine.errors import ParameterError, nearest
 

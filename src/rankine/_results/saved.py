@@ -14,14 +14,14 @@ import polars as pl
 from rankine import __version__
 from rankine._base.paths import write_whole
 from rankine._evaluate.batches.evaluations import Accumulated
+from rankine._evaluate.compare.whole_runs import whole_and_without
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import finite, least_relevant
 from rankine._evaluate.trail import Stored, trail_of
-from rankine._evaluate.wholes import whole_and_without
 from rankine._evaluate.worst import SHOWN, plain, table_of
 from rankine._report.export import to_dict
-from rankine._report.saved_curves import curves_of, keep_curve
+from rankine._results.curves import curves_of, keep_curve
 from rankine._tables.joined import Aligned
 from rankine.errors import ParameterError
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from rankine._base.arrays import Floats, Ints
-    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.compare.comparison import Comparison
     from rankine._evaluate.plan import Group
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.trail import Trail

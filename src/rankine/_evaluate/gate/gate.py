@@ -16,9 +16,9 @@ from rankine._base.checks import check_count
 from rankine._base.notebook import as_table
 from rankine._base.paths import write_whole
 from rankine._base.text import count, p_equals
-from rankine._evaluate.baseline import KEEP, UPDATE, Baseline, Query
-from rankine._evaluate.compare import is_mean, margins_of, no_mean
+from rankine._evaluate.compare.compare import is_mean, margins_of, no_mean
 from rankine._evaluate.evaluate import prepare
+from rankine._evaluate.gate.baseline import KEEP, UPDATE, Baseline, Query
 from rankine._evaluate.options import options_of
 from rankine._evaluate.plan import rule_for
 from rankine._evaluate.summary import finite, mean_of

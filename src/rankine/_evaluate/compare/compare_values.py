@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_flag
-from rankine._evaluate.compare import (
+from rankine._evaluate.compare.compare import (
     check_baseline,
     check_systems,
     margins_of,
     unpaired,
 )
-from rankine._evaluate.compared import Compared
-from rankine._evaluate.comparison import Comparison
+from rankine._evaluate.compare.comparison import Comparison
+from rankine._evaluate.compare.system_values import Compared
 from rankine._io.frames import frame_part, is_frame
 from rankine._stats.functions import LARGEST
 from rankine._stats.intervals import Sample, intervals

@@ -18,7 +18,7 @@ from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
-    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.compare.comparison import Comparison
 
 
 class QueriesNeeded(NamedTuple):

@@ -13,8 +13,8 @@ import polars as pl
 
 from rankine._base.records import cached_property
 from rankine._conventions.convention import Convention
-from rankine._evaluate.compared import Compared
-from rankine._evaluate.comparison import Comparison
+from rankine._evaluate.compare.comparison import Comparison
+from rankine._evaluate.compare.system_values import Compared
 from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
@@ -25,9 +25,9 @@ from rankine._join.lists import First
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
 from rankine._metrics.similarity.measures import Measure
-from rankine._report.nodes import Node
-from rankine._report.saved import COMPARISON, FORMAT, KINDS, VERSION
-from rankine._report.saved_curves import read_curves
+from rankine._results.curves import read_curves
+from rankine._results.nodes import Node
+from rankine._results.saved import COMPARISON, FORMAT, KINDS, VERSION
 from rankine._stats.jackknife import Whole
 from rankine._stats.pairwise import Settings
 from rankine._tables.segments import starts_of

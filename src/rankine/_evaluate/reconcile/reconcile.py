@@ -11,10 +11,10 @@ from rankine._conventions.convention import BY_RANK, Convention
 from rankine._conventions.phrases import in_words
 from rankine._conventions.presets import PRESETS, convention
 from rankine._conventions.tools import TOOLS
-from rankine._evaluate.explanation import Explanation, Group, Row, Step
-from rankine._evaluate.held import Held
 from rankine._evaluate.options import Options
 from rankine._evaluate.plan import fields_of, rule_for
+from rankine._evaluate.reconcile.explanation import Explanation, Group, Row, Step
+from rankine._evaluate.reconcile.shared_data import Held
 from rankine._evaluate.warnings import told
 from rankine._metrics.metric import Metric
 from rankine._metrics.names import parse

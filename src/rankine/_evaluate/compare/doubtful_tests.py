@@ -13,7 +13,7 @@ from rankine._stats.pairwise import TUKEY
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Bools
-    from rankine._evaluate.compared import Compared
+    from rankine._evaluate.compare.system_values import Compared
     from rankine._stats.pairwise import Pairwise, Settings
 
 _FEW = 20

@@ -13,14 +13,14 @@ import numpy as np
 from rankine._base.checks import check_choice, check_number
 from rankine._base.paths import told_apart
 from rankine._base.text import count
-from rankine._evaluate.compared import Compared
-from rankine._evaluate.comparison import Comparison
+from rankine._evaluate.compare.comparison import Comparison
+from rankine._evaluate.compare.side_by_side import evaluate_each
+from rankine._evaluate.compare.system_values import Compared
+from rankine._evaluate.compare.whole_runs import check_whole, whole_notes, whole_of
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.options import options_of
 from rankine._evaluate.summary import has_no_weights
-from rankine._evaluate.together import evaluate_each
-from rankine._evaluate.wholes import check_whole, whole_notes, whole_of
 from rankine._evaluate.worst import table_of
 from rankine._metrics.names import parse
 from rankine._stats.paired import DRAWS

@@ -19,7 +19,7 @@ from rankine.errors import ColumnNotFoundError, DataError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Bools
-    from rankine._evaluate.compared import Compared
+    from rankine._evaluate.compare.system_values import Compared
     from rankine._stats.pairwise import Pairwise, Settings
 
 _SHOWN = 3

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankine._base.arrays import Floats
-    from rankine._evaluate.compared import Compared
+    from rankine._evaluate.compare.system_values import Compared
     from rankine._evaluate.result import Evaluation
     from rankine._metrics.metric import Metric
     from rankine._stats.pairwise import Settings

@@ -14,7 +14,7 @@ from rankine._stats.flips import NOTHING
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
-    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.compare.comparison import Comparison
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankine._evaluate.losses import (
+from rankine._evaluate.predictions.losses import (
     BRIER,
     CALIBRATION,
     CROSS_ENTROPY,
@@ -22,7 +22,7 @@ from rankine._evaluate.losses import (
 )
 
 if TYPE_CHECKING:
-    from rankine._evaluate.losses import CalibrationError, Loss
+    from rankine._evaluate.predictions.losses import CalibrationError, Loss
 
 
 def cross_entropy(y: Any, p: Any, *, eps: float = EPS) -> Loss:

@@ -11,11 +11,11 @@ import polars as pl
 
 from rankine._base.checks import check_count, check_number
 from rankine._base.records import cached_property
-from rankine._evaluate.drawn import DrawnComparison
-from rankine._evaluate.moved import Moved, moved_queries
-from rankine._evaluate.segments import gap_table, segment_table, segments_of
-from rankine._evaluate.tested import warnings_of_tests
-from rankine._evaluate.wholes import whole_warnings
+from rankine._evaluate.compare.doubtful_tests import warnings_of_tests
+from rankine._evaluate.compare.moved_queries import Moved, moved_queries
+from rankine._evaluate.compare.segments import gap_table, segment_table, segments_of
+from rankine._evaluate.compare.whole_runs import whole_warnings
+from rankine._evaluate.report_methods import DrawnComparison
 from rankine._stats.pairwise import Pairwise, Settings, compare_values
 from rankine._stats.risk import Risk, risk_of
 from rankine.errors import ParameterError, nearest
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from rankine._base.arrays import AnyArray
-    from rankine._evaluate.compared import Compared
+    from rankine._evaluate.compare.system_values import Compared
     from rankine._evaluate.result import Evaluation
 
 _OF_QUERIES = {
@@ -363,7 +363,7 @@ class Comparison(DrawnComparison):
             indent: by how much lines are indented; None puts everything on one line.
             items: whether to include the items that `moved` shows.
         """
-        from rankine._report.saved import comparison_to_json  # noqa: PLC0415
+        from rankine._results.saved import comparison_to_json  # noqa: PLC0415
 
         return comparison_to_json(self, indent, items=items)
 
@@ -374,7 +374,7 @@ class Comparison(DrawnComparison):
             path: the path of the file, which is replaced if it exists.
             items: whether to include the items that `moved` shows.
         """
-        from rankine._report.saved import save  # noqa: PLC0415
+        from rankine._results.saved import save  # noqa: PLC0415
 
         save(self.to_json(items=items), path)
 

@@ -11,9 +11,9 @@ from rankine._evaluate.summary import finite
 from rankine._report.charts import first_curve
 
 if TYPE_CHECKING:
-    from rankine._evaluate.comparison import Comparison
+    from rankine._evaluate.compare.comparison import Comparison
     from rankine._evaluate.result import Evaluation
-    from rankine._report.nodes import Node
+    from rankine._results.nodes import Node
 
 _NUMBERS = ("value", "low", "high")
 

@@ -1,0 +1,1 @@
+"""Comparing systems: their values side by side, tests, and what moved."""

@@ -1,0 +1,1 @@
+"""Predictions of probabilities and numbers: losses and calibration."""

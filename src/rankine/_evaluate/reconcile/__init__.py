@@ -1,0 +1,1 @@
+"""reconcile: the same metric under every named convention."""

@@ -1,0 +1,1 @@
+"""Results saved as JSON, and loaded again."""
