@@ -22,7 +22,7 @@ from rankine._evaluate.compare.compare import (
     unpaired,
 )
 from rankine._evaluate.compare.comparison import Comparison
-from rankine._evaluate.compare.system_values import Compared
+from rankine._evaluate.compare.system_values import SystemValues
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.options import Options
 from rankine._stats.paired import DRAWS
@@ -117,7 +117,7 @@ def compare(
 
 def _collected(
     evaluations: Mapping[str, SparkEvaluation], confidence: float
-) -> tuple[Compared, int]:
+) -> tuple[SystemValues, int]:
     """Collect the values of all queries; also return how many there are."""
     first = next(iter(evaluations.values()))
     labels = tuple(first.summaries)
@@ -152,7 +152,7 @@ def _collected(
             lows[metric, system], highs[metric, system] = bounds
     directions = tuple(metric.higher_is_better for metric in first.bound)
     queries = [texts[text] for text in order]
-    compared = Compared(
+    compared = SystemValues(
         tuple(evaluations), labels, queries, values, means, lows, highs, directions
     )
     return compared, n_values

@@ -30,7 +30,7 @@ _FAR = 512
 
 
 @dataclass(frozen=True)
-class Sums:
+class LossSums:
     """What rows add up to.
 
     Attributes:
@@ -47,11 +47,11 @@ class Sums:
     clipped: int = 0
     total: Exact = Fraction(0)
     hits: int = 0
-    bins: dict[int, Sums] = field(default_factory=dict)
+    bins: dict[int, LossSums] = field(default_factory=dict)
     edges: tuple[float, ...] = ()
     classes: int | None = None
 
-    def __add__(self, other: Sums) -> Sums:
+    def __add__(self, other: LossSums) -> LossSums:
         """Put the rows of two batches together."""
         if self.n and other.n and self.classes != other.classes:
             words = [
@@ -61,10 +61,11 @@ class Sums:
             msg = f"p has {words[0]} in one batch, and {words[1]} in another"
             raise DataError(msg)
         bins = {
-            number: self.bins.get(number, Sums()) + other.bins.get(number, Sums())
+            number: self.bins.get(number, LossSums())
+            + other.bins.get(number, LossSums())
             for number in sorted(self.bins.keys() | other.bins.keys())
         }
-        return Sums(
+        return LossSums(
             self.n + other.n,
             self.clipped + other.clipped,
             added(self.total, other.total),
@@ -75,27 +76,27 @@ class Sums:
         )
 
 
-def entropies(y: Any, p: Any, *, eps: float) -> Sums:
+def entropies(y: Any, p: Any, *, eps: float) -> LossSums:
     """Add up the logarithms of the probabilities given to what happened."""
     right, classes = _of_truth(y, p)
     clipped = int(np.count_nonzero(right < eps))
     losses = -np.log(np.maximum(right, eps))
-    return Sums(len(right), clipped, exact_sum(losses), classes=classes)
+    return LossSums(len(right), clipped, exact_sum(losses), classes=classes)
 
 
 def entropies_and_hits(
     y: Any, p: Any, *, eps: float, baseline: float | None = None
-) -> Sums:
+) -> LossSums:
     """Add up as `entropies` does, and count in how many rows it happened."""
     del baseline  # which matters in the end only
     p = _floats(p, "p")
     _check_column(p)
     sums, truth = entropies(y, p, eps=eps), _binary(y)
     hits = int(np.count_nonzero(truth))
-    return Sums(sums.n, sums.clipped, sums.total, hits)
+    return LossSums(sums.n, sums.clipped, sums.total, hits)
 
 
-def squares_of_chances(y: Any, p: Any) -> Sums:
+def squares_of_chances(y: Any, p: Any) -> LossSums:
     """Add up the squared distances of probabilities from what happened."""
     chances, classes = _floats(p, "p"), None
     if chances.ndim == 1:
@@ -108,10 +109,10 @@ def squares_of_chances(y: Any, p: Any) -> Sums:
         wanted[np.arange(len(label)), label] = 1
         squares = ((chances - wanted) ** 2).sum(axis=1)
         classes = chances.shape[1]
-    return Sums(len(squares), total=exact_sum(squares), classes=classes)
+    return LossSums(len(squares), total=exact_sum(squares), classes=classes)
 
 
-def binned(y: Any, p: Any, *, bins: int, by: str) -> Sums:
+def binned(y: Any, p: Any, *, bins: int, by: str) -> LossSums:
     """Add up probabilities by bins of equal width, or with equally many rows.
 
     A bin includes its upper bound, and the lowest bin both of its bounds.
@@ -127,16 +128,16 @@ def binned(y: Any, p: Any, *, bins: int, by: str) -> Sums:
         inside = number == bin_number
         hits = int(np.count_nonzero(truth[inside]))
         total = exact_sum(chances[inside])
-        bins_by_number[bin_number] = Sums(
+        bins_by_number[bin_number] = LossSums(
             int(np.count_nonzero(inside)), total=total, hits=hits
         )
-    return Sums(len(truth), bins=bins_by_number, edges=tuple(edges.tolist()))
+    return LossSums(len(truth), bins=bins_by_number, edges=tuple(edges.tolist()))
 
 
-def squares_of_gaps(y: Any, predicted: Any) -> Sums:
+def squares_of_gaps(y: Any, predicted: Any) -> LossSums:
     """Add up squared distances."""
     errors = _gaps(y, predicted)
-    return Sums(len(errors), total=_squares(errors))
+    return LossSums(len(errors), total=_squares(errors))
 
 
 def _squares(values: Floats) -> Exact:
@@ -163,7 +164,7 @@ def _exact_squares(values: Floats) -> Exact:
     return added(exact_sum(square), exact_sum(error))
 
 
-def gaps_and_ratings(y: Any, predicted: Any) -> Sums:
+def gaps_and_ratings(y: Any, predicted: Any) -> LossSums:
     """Add up distances and ratings, and the squares of both.
 
     The bins GAPS and RATINGS have the sums, and in their own bin SQUARES the squares.
@@ -171,20 +172,20 @@ def gaps_and_ratings(y: Any, predicted: Any) -> Sums:
     errors = _gaps(y, predicted)
     columns = {GAPS: errors, RATINGS: _floats(y, "y")}
     bins = {
-        which: Sums(
+        which: LossSums(
             len(column),
             total=exact_sum(column),
-            bins={SQUARES: Sums(len(column), total=_exact_squares(column))},
+            bins={SQUARES: LossSums(len(column), total=_exact_squares(column))},
         )
         for which, column in columns.items()
     }
-    return Sums(len(errors), bins=bins)
+    return LossSums(len(errors), bins=bins)
 
 
-def gaps(y: Any, predicted: Any) -> Sums:
+def gaps(y: Any, predicted: Any) -> LossSums:
     """Add up distances."""
     errors = _gaps(y, predicted)
-    return Sums(len(errors), total=exact_sum(np.abs(errors)))
+    return LossSums(len(errors), total=exact_sum(np.abs(errors)))
 
 
 def _gaps(y: Any, predicted: Any) -> Floats:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MetricCell:
     """One number with its interval.
 
     Attributes:
@@ -53,7 +53,7 @@ class Cell:
         return "" if self.count else between(self.low, self.high)
 
 
-def cells(evaluation: Evaluation, *, intervals: bool = True) -> list[Cell]:
+def cells(evaluation: Evaluation, *, intervals: bool = True) -> list[MetricCell]:
     """Return a cell per metric, with its interval unless that is not wanted."""
     cells = []
     for metric, (label, summary) in zip(
@@ -64,7 +64,9 @@ def cells(evaluation: Evaluation, *, intervals: bool = True) -> list[Cell]:
         if intervals and not count:
             low, high = evaluation.interval(label)
         direction = metric.higher_is_better
-        cells.append(Cell(label, summary.value, low, high, summary.n, count, direction))
+        cells.append(
+            MetricCell(label, summary.value, low, high, summary.n, count, direction)
+        )
     return cells
 
 

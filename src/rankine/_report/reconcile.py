@@ -14,7 +14,7 @@ from rankine._evaluate.worst import plain
 from rankine._report.tables import html_table, number, shown
 
 if TYPE_CHECKING:
-    from rankine._evaluate.reconcile.explanation import Explanation, Group, Step
+    from rankine._evaluate.reconcile.explanation import EqualRows, Explanation, Step
     from rankine._evaluate.reconcile.reconcile import Reconciliation
 
 _WIDTH = 80
@@ -132,7 +132,7 @@ def to_html(reconciliation: Reconciliation) -> str:
     return html_table(head, rows, "rll", below=silent)
 
 
-def _reasons(group: Group) -> list[str]:
+def _reasons(group: EqualRows) -> list[str]:
     """Return what makes the number of a group, and who does so if not all do."""
     several = len(group.reasons) > 1
     return [

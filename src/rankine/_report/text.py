@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankine._base.text import count
-from rankine._report.export import Cell, cells, convention_of, queries_by_metric
+from rankine._report.export import MetricCell, cells, convention_of, queries_by_metric
 from rankine._report.tables import html_table, number, shown
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def table_with(head: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -
     return table
 
 
-def _values(compared: Sequence[Cell]) -> list[Text]:
+def _values(compared: Sequence[MetricCell]) -> list[Text]:
     """Return the numbers of a metric in all runs, the best one green."""
     known = [cell.value for cell in compared if not math.isnan(cell.value)]
     direction = compared[0].higher_is_better

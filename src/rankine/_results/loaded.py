@@ -14,7 +14,7 @@ import polars as pl
 from rankine._base.records import cached_property
 from rankine._conventions.convention import Convention
 from rankine._evaluate.compare.comparison import Comparison
-from rankine._evaluate.compare.system_values import Compared
+from rankine._evaluate.compare.system_values import SystemValues
 from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
@@ -202,7 +202,7 @@ def _comparison(node: Node) -> Comparison:
         users = len(rows[0].parts())
         without = np.array([row.numbers(users) for row in rows])
         wholes[metric] = Whole(part["values"].finite(shape[1]), without)
-    compared = Compared(
+    compared = SystemValues(
         systems,
         labels,
         queries,

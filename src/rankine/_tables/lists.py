@@ -100,7 +100,7 @@ class Top:
 
 
 @dataclass(frozen=True, eq=False)
-class Hits:
+class ListHits:
     """The items shown that are judged.
 
     Attributes:
@@ -292,16 +292,16 @@ class Recommended:
                 memo={},
             )
 
-    def hits(self, k: int | None) -> Hits:
+    def hits(self, k: int | None) -> ListHits:
         """Return the items shown that are judged."""
         if ("hits", k) not in self.memo:
             top, judged = self.top(k), self.judged
             if judged is None or len(judged.member) == 0:
                 none = np.zeros(0, dtype=np.int64)
-                self.memo["hits", k] = Hits(none, none, np.zeros(0), none)
+                self.memo["hits", k] = ListHits(none, none, np.zeros(0), none)
             else:
                 self.memo["hits", k] = _hits(top, judged, max(self.n_items, 1))
-        hits: Hits = self.memo["hits", k]
+        hits: ListHits = self.memo["hits", k]
         return hits
 
     def grades(self, k: int | None) -> Floats:
@@ -317,7 +317,7 @@ class Recommended:
         return np.bincount(user, weights=values, minlength=n).astype(np.float64)
 
 
-def _hits(top: Top, judged: Groups, width: int) -> Hits:
+def _hits(top: Top, judged: Groups, width: int) -> ListHits:
     """Find the judged items among those shown.
 
     Each list has some slots of its own, which its judged items mark; an item in another
@@ -344,7 +344,7 @@ def _hits(top: Top, judged: Groups, width: int) -> Hits:
     user = np.concatenate([none, *(users for _, users in parts)])
     table = KeyTable(spread(judged.owner * width + judged.member))
     which, place = table.find(spread(user * width + top.item[row]))
-    return Hits(row[which], user[which], judged.value[place], place)
+    return ListHits(row[which], user[which], judged.value[place], place)
 
 
 def _slot(item: Ints, bits: int) -> Ints:

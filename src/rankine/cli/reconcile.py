@@ -57,7 +57,7 @@ def command(
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import PRESETS  # noqa: PLC0415 - --help stays fast
     from rankine._evaluate.reconcile.reconcile import Reconciliation  # noqa: PLC0415
-    from rankine._evaluate.reconcile.shared_data import Held  # noqa: PLC0415
+    from rankine._evaluate.reconcile.shared_data import SharedData  # noqa: PLC0415
     from rankine._metrics.names import parse_all  # noqa: PLC0415
 
     if (run is None) != no_qrels:
@@ -66,7 +66,7 @@ def command(
     judged, retrieved = (None, qrels) if run is None else (qrels, run)
     refuse_stdin_twice(judged, retrieved, *(given[role] for role in OTHERS))
     asked = [metric for text in metrics or ("AP@10",) for metric in parse_all(text)]
-    data = Held(judged, retrieved, said(roles=ROLES, **given))
+    data = SharedData(judged, retrieved, said(roles=ROLES, **given))
     if verbose:
         say_how(data.read(asked[0]))
     shown: list[Any] = [Reconciliation(metric, data, [*PRESETS]) for metric in asked]

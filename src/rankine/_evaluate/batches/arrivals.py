@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Came:
+class Arrivals:
     """Who and what has come, by their texts, as ids of two types are compared.
 
     Attributes:
@@ -46,7 +46,7 @@ class Came:
     n_places: int = 0
     has_rows: bool = False
 
-    def moved(self, by: int) -> Came:
+    def moved(self, by: int) -> Arrivals:
         """Return the same for queries with larger numbers."""
         judged, alone = (
             {str(query + by): query + by for query in queries.values()}
@@ -54,7 +54,7 @@ class Came:
         )
         return replace(self, judged=judged, alone=alone)
 
-    def check(self, other: Came, size: int | None) -> None:
+    def check(self, other: Arrivals, size: int | None) -> None:
         """Refuse a part that cannot be put together with this one.
 
         Args:
@@ -102,7 +102,7 @@ class Came:
             )
             raise no_overlap(len(self.judged), *few)
 
-    def add(self, other: Came) -> None:
+    def add(self, other: Arrivals) -> None:
         """Add a part that was checked."""
         self.shared = self.shared or other.shared
         self.judged |= other.judged
@@ -116,7 +116,7 @@ class Came:
             self.has_judgements = other.has_judgements
 
 
-def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
+def came_in(truth: Truth | None, source: Source, *, items: bool) -> Arrivals:
     """Return who and what a batch has."""
     listed = _texts(source, "query")
     judged = {} if truth is None else _texts(truth.source, "query")
@@ -127,7 +127,7 @@ def came_in(truth: Truth | None, source: Source, *, items: bool) -> Came:
     }
     ids = [*listed.values(), *judged.values()]
     texts = [query for query in ids if isinstance(query, str)]
-    return Came(
+    return Arrivals(
         judged,
         alone,
         not judged.keys().isdisjoint(listed),

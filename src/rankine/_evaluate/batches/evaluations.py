@@ -10,7 +10,7 @@ import numpy as np
 
 from rankine._base.checks import check_flag
 from rankine._base.text import count
-from rankine._evaluate.batches.arrivals import Came, came_in, moved
+from rankine._evaluate.batches.arrivals import Arrivals, came_in, moved
 from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.engine import paired_with
@@ -61,7 +61,7 @@ class _Batches:
         name: the name of the run.
     """
 
-    came: Came
+    came: Arrivals
     part: Part
     name: str | None = None
 
@@ -94,7 +94,7 @@ class Evaluations(Total[_Batches]):
 
     def nothing(self) -> _Batches:
         """Return what is kept before a batch has come."""
-        return _Batches(Came(), Part.nothing(self._plan))
+        return _Batches(Arrivals(), Part.nothing(self._plan))
 
     def read(self, *batch: Any) -> _Batches:
         """Evaluate judgements and a run, or a run alone."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from rankine._base.text import count
 from rankine._evaluate.predictions import predictions
 from rankine._evaluate.predictions.losses import LOSSES
-from rankine._metrics.losses import Sums
+from rankine._metrics.losses import LossSums
 from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def check_pair(batch: tuple[Any, ...], words: str) -> None:
         raise ParameterError(msg)
 
 
-class Losses(Total[dict[str, Sums]]):
+class Losses(Total[dict[str, LossSums]]):
     """What rows add up to, for some losses of predictions."""
 
     def __init__(
@@ -119,13 +119,13 @@ class Losses(Total[dict[str, Sums]]):
                         f"{across.parameter}={across.instead!r}"
                     )
                     raise ParameterError(msg)
-        self.part: dict[str, Sums] = self.nothing()
+        self.part: dict[str, LossSums] = self.nothing()
 
-    def nothing(self) -> dict[str, Sums]:
+    def nothing(self) -> dict[str, LossSums]:
         """Return sums of no rows."""
-        return dict.fromkeys(self.said, Sums())
+        return dict.fromkeys(self.said, LossSums())
 
-    def read(self, *batch: Any) -> dict[str, Sums]:
+    def read(self, *batch: Any) -> dict[str, LossSums]:
         """Add up what happened and what was predicted."""
         check_pair(batch, "columns, what happened and what was predicted")
         return {
@@ -133,7 +133,7 @@ class Losses(Total[dict[str, Sums]]):
             for name, choices in self.said.items()
         }
 
-    def add(self, part: dict[str, Sums]) -> None:
+    def add(self, part: dict[str, LossSums]) -> None:
         """Add other sums."""
         self.part = {name: sums + part[name] for name, sums in self.part.items()}
 

@@ -15,7 +15,7 @@ from rankine._base.paths import told_apart
 from rankine._base.text import count
 from rankine._evaluate.compare.comparison import Comparison
 from rankine._evaluate.compare.side_by_side import evaluate_each
-from rankine._evaluate.compare.system_values import Compared
+from rankine._evaluate.compare.system_values import SystemValues
 from rankine._evaluate.compare.whole_runs import check_whole, whole_notes, whole_of
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.intervals import draw_intervals
@@ -189,7 +189,7 @@ def compare_evaluations(
             if summary.weights is not None:
                 weights = np.zeros(len(order)) if weights is None else weights
                 weights[places] = summary.weights
-    compared = Compared(
+    compared = SystemValues(
         tuple(evaluations), labels, [texts[text] for text in order], values, means,
         lows, highs, tuple(bound[label].higher_is_better for label in labels), weights,
         wholes,
@@ -298,7 +298,7 @@ def margins_of(margin: Any, labels: tuple[str, ...]) -> dict[str, float]:
     return margins
 
 
-def unpaired(compared: Compared) -> list[str]:
+def unpaired(compared: SystemValues) -> list[str]:
     """Say which queries only some systems have; refuse two that share none."""
     notes = []
     there = ~np.isnan(compared.values)
@@ -318,7 +318,7 @@ def unpaired(compared: Compared) -> list[str]:
     return notes
 
 
-def _refuse_apart(compared: Compared, there: Any, label: str) -> None:
+def _refuse_apart(compared: SystemValues, there: Any, label: str) -> None:
     """Refuse two systems that have no query in common."""
     for a in range(len(compared.systems)):
         for b in range(a + 1, len(compared.systems)):

@@ -16,7 +16,7 @@ from rankine._evaluate.compare.compare import (
     unpaired,
 )
 from rankine._evaluate.compare.comparison import Comparison
-from rankine._evaluate.compare.system_values import Compared
+from rankine._evaluate.compare.system_values import SystemValues
 from rankine._io.frames import frame_part, is_frame
 from rankine._stats.functions import LARGEST
 from rankine._stats.intervals import Sample, intervals
@@ -98,7 +98,7 @@ def compare_values(
     samples = [Sample(column, number=mean) for column, mean in pairs]
     bounds = intervals(samples, confidence=confidence, seed=seed)
     lows, highs = np.array(bounds).T[:, None, :]
-    compared = Compared(
+    compared = SystemValues(
         names, ("value",), [queries[row] for row in order], values, means, lows, highs,
         (higher_is_better,),
     )  # fmt: skip

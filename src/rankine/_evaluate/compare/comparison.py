@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from rankine._base.arrays import AnyArray
-    from rankine._evaluate.compare.system_values import Compared
+    from rankine._evaluate.compare.system_values import SystemValues
     from rankine._evaluate.result import Evaluation
 
 _OF_QUERIES = {
@@ -52,7 +52,7 @@ class Comparison(DrawnComparison):
 
     def __init__(
         self,
-        compared: Compared,
+        compared: SystemValues,
         settings: Settings,
         *,
         baseline: str | None = None,

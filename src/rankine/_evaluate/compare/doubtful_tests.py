@@ -13,7 +13,7 @@ from rankine._stats.pairwise import TUKEY
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Bools
-    from rankine._evaluate.compare.system_values import Compared
+    from rankine._evaluate.compare.system_values import SystemValues
     from rankine._stats.pairwise import Pairwise, Settings
 
 _FEW = 20
@@ -23,7 +23,7 @@ _RATIO = 4
 
 
 def warnings_of_tests(
-    compared: Compared, pairs: Pairwise, settings: Settings
+    compared: SystemValues, pairs: Pairwise, settings: Settings
 ) -> list[str]:
     """Say where a test finds too little, too much, or what it should not."""
     n = len(compared.queries)
@@ -51,7 +51,7 @@ def warnings_of_tests(
     return said
 
 
-def hopeless(compared: Compared, pairs: Pairwise, settings: Settings) -> list[str]:
+def hopeless(compared: SystemValues, pairs: Pairwise, settings: Settings) -> list[str]:
     """Say where no verdict can be reached, whatever the data, and what would help."""
     whole = np.isin(pairs.metric, list(compared.wholes))
     least = smallest_corrected(pairs, settings, whole)

@@ -19,7 +19,7 @@ from rankine.errors import ColumnNotFoundError, DataError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Bools
-    from rankine._evaluate.compare.system_values import Compared
+    from rankine._evaluate.compare.system_values import SystemValues
     from rankine._stats.pairwise import Pairwise, Settings
 
 _SHOWN = 3
@@ -64,7 +64,7 @@ def read_segments(by: Any) -> Mapping[Any, Any]:
 
 
 def segment_table(
-    compared: Compared, segments: list[str], settings: Settings
+    compared: SystemValues, segments: list[str], settings: Settings
 ) -> pl.DataFrame:
     """Return a row per metric, segment and system: its mean with an interval."""
     rows, samples = [], []
@@ -97,7 +97,9 @@ def segment_table(
     )
 
 
-def gap_table(compared: Compared, pairs: Pairwise, segments: list[str]) -> pl.DataFrame:
+def gap_table(
+    compared: SystemValues, pairs: Pairwise, segments: list[str]
+) -> pl.DataFrame:
     """Return how far each segment is from the rest: of every system, and every pair."""
     subjects = [
         (metric, None, name, compared.values[metric, system])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class SystemValues:
     """The values that are compared.
 
     Attributes:

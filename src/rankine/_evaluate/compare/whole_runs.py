@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankine._base.arrays import Floats
-    from rankine._evaluate.compare.system_values import Compared
+    from rankine._evaluate.compare.system_values import SystemValues
     from rankine._evaluate.result import Evaluation
     from rankine._metrics.metric import Metric
     from rankine._stats.pairwise import Settings
@@ -87,7 +87,7 @@ def whole_notes(
     ]
 
 
-def whole_warnings(compared: Compared, pairs: Any) -> list[str]:
+def whole_warnings(compared: SystemValues, pairs: Any) -> list[str]:
     """Say where such numbers, or their errors, cannot be trusted."""
     said = []
     for metric, whole in compared.wholes.items():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankine._metrics.losses import Sums
+    from rankine._metrics.losses import LossSums
 
 EPS = 1e-15
 """The smallest probability of what happened, unless another one is given."""
@@ -100,7 +100,7 @@ class Kind(Generic[L]):
 
     name: str
     check: Callable[..., None]
-    gather: Callable[..., Sums]
+    gather: Callable[..., LossSums]
     finish: Callable[..., L]
     bounds: tuple[float, float] = (0, math.inf)
     higher_is_better: bool = False
@@ -112,7 +112,7 @@ class Kind(Generic[L]):
         self.check(**options)
         return self.made(self.gather(y, p, **options), options)
 
-    def made(self, sums: Sums, options: dict[str, Any]) -> L:
+    def made(self, sums: LossSums, options: dict[str, Any]) -> L:
         """Return the loss of rows, of which there must be one."""
         if sums.n == 0:
             msg = "there are no rows"
@@ -142,11 +142,13 @@ def _check_nothing() -> None:
     """There is nothing to choose."""
 
 
-def _mean(sums: Sums, **_: object) -> Loss:
+def _mean(sums: LossSums, **_: object) -> Loss:
     return Loss(to_float(sums.total / sums.n), sums.n, sums.clipped)
 
 
-def _normalized(sums: Sums, *, baseline: float | None = None, eps: float = EPS) -> Loss:
+def _normalized(
+    sums: LossSums, *, baseline: float | None = None, eps: float = EPS
+) -> Loss:
     loss, mean = _mean(sums, eps=eps), sums.hits / sums.n
     rate = mean if baseline is None else float(baseline)
     if rate in {0.0, 1.0}:
@@ -155,12 +157,12 @@ def _normalized(sums: Sums, *, baseline: float | None = None, eps: float = EPS) 
     return Loss(loss / base if base else math.nan, loss.n, loss.clipped)
 
 
-def _gained(sums: Sums, **options: Any) -> Loss:
+def _gained(sums: LossSums, **options: Any) -> Loss:
     loss = _normalized(sums, **options)
     return Loss(1 - loss, loss.n, loss.clipped)
 
 
-def _told_of_variance(sums: Sums, *, centred: bool) -> Loss:
+def _told_of_variance(sums: LossSums, *, centred: bool) -> Loss:
     """Return what share of the variance of ratings is not in the errors."""
 
     def around_mean(which: int, *, centred: bool = True) -> Any:
@@ -175,7 +177,7 @@ def _told_of_variance(sums: Sums, *, centred: bool) -> Loss:
     return Loss(1 - to_float(left / whole), sums.n)
 
 
-def _calibration(sums: Sums, **_: object) -> CalibrationError:
+def _calibration(sums: LossSums, **_: object) -> CalibrationError:
     import polars as pl  # noqa: PLC0415 - polars is imported when it is used
 
     edges, last = sums.edges, len(sums.edges) - 1

@@ -32,7 +32,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class EqualRows:
     """Tools that give the same number, and the choices that make it differ.
 
     Attributes:

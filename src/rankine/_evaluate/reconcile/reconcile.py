@@ -13,8 +13,8 @@ from rankine._conventions.presets import PRESETS, convention
 from rankine._conventions.tools import TOOLS
 from rankine._evaluate.options import Options
 from rankine._evaluate.plan import fields_of, rule_for
-from rankine._evaluate.reconcile.explanation import Explanation, Group, Row, Step
-from rankine._evaluate.reconcile.shared_data import Held
+from rankine._evaluate.reconcile.explanation import EqualRows, Explanation, Row, Step
+from rankine._evaluate.reconcile.shared_data import SharedData
 from rankine._evaluate.warnings import told
 from rankine._metrics.metric import Metric
 from rankine._metrics.names import parse
@@ -39,7 +39,7 @@ _ROUNDING = frozenset({"decimals"})
 class Reconciliation:
     """A row per tool, grouped by equal numbers; see `reconcile`."""
 
-    def __init__(self, metric: Metric, data: Held, names: Sequence[str]) -> None:
+    def __init__(self, metric: Metric, data: SharedData, names: Sequence[str]) -> None:
         self.metric = metric
         self._data = data
         data.read(metric)
@@ -82,7 +82,7 @@ class Reconciliation:
         return _NOT_CUT if tool.has(metric.name) else _NO_SUCH
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[EqualRows, ...]:
         """The tools by equal numbers, that of the default first, then by size."""
         members: list[tuple[float, list[str]]] = []
         for row in self.rows:
@@ -99,7 +99,7 @@ class Reconciliation:
                 members.append((number, [row.convention]))
         members.sort(key=lambda entry: (BASE not in entry[1], -len(entry[1])))
         return tuple(
-            Group(
+            EqualRows(
                 value,
                 tuple(names),
                 {} if BASE in names else {name: self._because(name) for name in names},
@@ -286,7 +286,7 @@ def reconcile(
         lower_is_better=lower_is_better,
         lenient=lenient,
     )
-    return Reconciliation(asked, Held(qrels, run, options), names)
+    return Reconciliation(asked, SharedData(qrels, run, options), names)
 
 
 def _check_name(name: Any) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankine._metrics.metric import Metric
 
 
-class Held:
+class SharedData:
     """Judgements, a run and what else is known, read once in every way needed."""
 
     def __init__(self, qrels: Any, run: Any, options: Options) -> None:

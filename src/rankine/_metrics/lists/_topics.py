@@ -39,7 +39,7 @@ def _log2(rank: float) -> float:
     return float(np.log2(rank + 1))
 
 
-class Hits(NamedTuple):
+class TopicHits(NamedTuple):
     """Relevant items shown, once for each of their topics, by user, topic and rank."""
 
     user: Ints
@@ -65,7 +65,7 @@ def _about(table: Recommended, rows: Ints) -> tuple[Ints, Ints, Floats]:
     return table.aspects.member[of], which, table.aspects.value[of]
 
 
-def topic_hits(table: Recommended, k: int | None, rel: float) -> Hits:
+def topic_hits(table: Recommended, k: int | None, rel: float) -> TopicHits:
     """Return the relevant items that are shown, once for each of their topics."""
     top, hits = table.top(k), table.hits(k)
     topic, hit, grade = _about(table, hits.place)
@@ -74,7 +74,7 @@ def topic_hits(table: Recommended, k: int | None, rel: float) -> Hits:
     rank = top.rank_of(hits.row[hit], hits.user[hit])
     order = np.lexsort((rank, topic, hits.user[hit]))
     hit = hit[order]
-    return Hits(hits.user[hit], topic[order], rank[order], grade[order])
+    return TopicHits(hits.user[hit], topic[order], rank[order], grade[order])
 
 
 def relevant_topics(table: Recommended, rel: float) -> tuple[Ints, Ints, Ints]:

@@ -36,7 +36,7 @@ class Bounds(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class OverlapSums:
     """The parts of RBO that depend on the agreement at each depth.
 
     Attributes:
@@ -102,7 +102,7 @@ def _scale(p: float, deepest: int) -> _Scale:
 
 def _sums(
     scale: _Scale, start: Any, last: Any, both: Any, long: Any, short: Any
-) -> Sums:
+) -> OverlapSums:
     """Sum over items instead of depths: each counts from where both lists have it.
 
     Below the end of the shorter list, sum_{d = s+1 .. l} (d - s) / d p^(d-1) is the
@@ -112,12 +112,12 @@ def _sums(
     seen = start - both * tail[long + 1]
     most = (power[short + 1] - power[long + 1]) / (1 - p)
     most = most - short * (tail[short + 1] - tail[long + 1])
-    return Sums(seen, most, most * last, last)
+    return OverlapSums(seen, most, most * last, last)
 
 
 def _joined(
     scale: _Scale,
-    sums: Sums,
+    sums: OverlapSums,
     both: Any,
     long: Any,
     short: Any,
@@ -159,7 +159,7 @@ class _Open(NamedTuple):
     share: Floats
 
 
-def with_ties(m: Matched, weigh: Weigh, ties: Ties) -> Sums:
+def with_ties(m: Matched, weigh: Weigh, ties: Ties) -> OverlapSums:
     """Go through all depths; at each, one group of ties at most is open per list.
 
     Depths are weighed by a function of the query and the depth.
@@ -221,7 +221,9 @@ def with_ties(m: Matched, weigh: Weigh, ties: Ties) -> Sums:
         total = np.bincount(query, values * weight, minlength=m.n_queries)
         return total.astype(np.float64)
 
-    return Sums(summed(agreement), summed(most / below), summed(likely / below), at_end)
+    return OverlapSums(
+        summed(agreement), summed(most / below), summed(likely / below), at_end
+    )
 
 
 def _open(
