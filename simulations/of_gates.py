@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankine._base.text import count
-from rankine._evaluate.gate.baseline import Baseline, Query
+from rankine._evaluate.gate.baseline import Baseline, BaselineQuery
 from rankine._evaluate.gate.gate import NOT_WORSE, WORSE, verdicts_of
 from simulations.rows import Row, Simulation, share
 
@@ -25,7 +25,9 @@ SKEWED = ("rare large gains", 1), ("rare large losses", -1)
 
 def baseline(values: Floats) -> Baseline:
     """Return a baseline of values alone, a row per metric."""
-    queries = {f"{n}": Query("", (), tuple(own)) for n, own in enumerate(values.T)}
+    queries = {
+        f"{n}": BaselineQuery("", (), tuple(own)) for n, own in enumerate(values.T)
+    }
     first = {query: own.values for query, own in queries.items()}
     return Baseline(
         "", {f"{n}": {} for n in range(len(values))}, {}, {}, queries, first, ""

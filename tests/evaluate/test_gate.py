@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine._evaluate.gate.baseline import Baseline, Query
+from rankine._evaluate.gate.baseline import Baseline, BaselineQuery
 from rankine._evaluate.gate.gate import ALPHA, verdict_of, verdicts_of
 from rankine.errors import DataError, ParameterError, UsageError
 
@@ -52,7 +52,7 @@ def path(tmp_path: Path) -> Path:
 def baseline(columns: dict[str, Sequence[float | None]], **more: Any) -> Baseline:
     """Return a baseline of values alone, a column per metric."""
     rows = zip(*columns.values(), strict=True)
-    queries = {f"{n:03}": Query("j", (), row) for n, row in enumerate(rows)}
+    queries = {f"{n:03}": BaselineQuery("j", (), row) for n, row in enumerate(rows)}
     first = {query: own.values for query, own in queries.items()}
     metrics: dict[str, dict[str, Any]] = {name: {} for name in columns}
     return Baseline("1", metrics, {}, {}, queries, more.get("first", first), "1")

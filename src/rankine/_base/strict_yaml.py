@@ -89,7 +89,7 @@ def read_yaml(content: bytes, name: str) -> Document:
         raise FormatError(msg) from None
     document = Document(name, text)
     try:
-        _Reader(document, yaml.parse(text, Loader=yaml.SafeLoader)).read()
+        _StrictReader(document, yaml.parse(text, Loader=yaml.SafeLoader)).read()
     except yaml.YAMLError as error:
         raise _not_yaml(error, name) from None
     return document
@@ -107,7 +107,7 @@ def _place(mark: Any) -> Place:
 
 
 @dataclass
-class _Reader:
+class _StrictReader:
     """Builds values from the events of the parser."""
 
     document: Document

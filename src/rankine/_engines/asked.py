@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankine._conventions.convention import BY_RANK
 from rankine._conventions.tools import TOOLS
-from rankine._engines.frames import Top, is_spark
+from rankine._engines.frames import TopRows, is_spark
 from rankine._engines.work import JUDGED, LISTED, ROLES
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.order import Order
@@ -89,7 +89,7 @@ def by_scores(plan: Plan, pair: Pair) -> Plan:
     return _with_rules(plan, by_score, by_score)
 
 
-def top_of(plan: Plan, pair: Pair, options: Options) -> Top | None:
+def top_of(plan: Plan, pair: Pair, options: Options) -> TopRows | None:
     """Return which rows are enough; None if it is all of them."""
     orders = {Order.of(group.rule, plan.rule) for group in plan.groups}
     # A row that is dropped later must not take the place of another; and where rows
@@ -99,7 +99,9 @@ def top_of(plan: Plan, pair: Pair, options: Options) -> Top | None:
     if drops or lists or pair.sequence is not None:
         return None
     depth = options.depth or _deepest(plan, pair, orders)
-    return None if depth is None else Top(depth, min(order.bits for order in orders))
+    return (
+        None if depth is None else TopRows(depth, min(order.bits for order in orders))
+    )
 
 
 def _deepest(plan: Plan, pair: Pair, orders: AbstractSet[Order]) -> int | None:

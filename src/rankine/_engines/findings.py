@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankine._conventions.convention import Convention
-    from rankine._engines.frames import Pair, Top
+    from rankine._engines.frames import Pair, TopRows
     from rankine._engines.state import State
     from rankine._evaluate.evaluate import Job
     from rankine._evaluate.plan import Plan
@@ -140,7 +140,7 @@ def doubts_on(job: Job, pair: Pair, state: State) -> Doubts:
     return replace(doubts, rises=of_parts.rises, falls=of_parts.falls)
 
 
-def read_notes(plan: Plan, pair: Pair, top: Top | None) -> Iterator[str]:
+def read_notes(plan: Plan, pair: Pair, top: TopRows | None) -> Iterator[str]:
     """Say what was inferred about the frames, and which rows were not read."""
     if top is not None and any(
         group.rule.duplicates == "error" for group in plan.groups

@@ -75,7 +75,7 @@ def check_frame(frame: Any, name: str, instead: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SparkTable:
     """Judgements or a run, as Spark has them.
 
     Attributes:
@@ -95,7 +95,7 @@ class Table:
     how: Reading
 
     @staticmethod
-    def of(frame: Any, side: int, how: Reading, sequence: str | None) -> Table:
+    def of(frame: Any, side: int, how: Reading, sequence: str | None) -> SparkTable:
         """Find the columns of a frame, and check their types."""
         role = ROLES[side]
         check_frame(frame, role, "rankine.evaluate")
@@ -109,10 +109,10 @@ class Table:
         if sequence and sequence in types and sequence.casefold() not in named:
             blank = blank.drop(sequence)  # whose numbers are the places of rows
         part = resolved(frame_part(blank, role), role, how)  # type: ignore[arg-type]
-        table = Table(frame, role, part, types, None, how)  # type: ignore[arg-type]
+        table = SparkTable(frame, role, part, types, None, how)  # type: ignore[arg-type]
         table._check()
         empty = io.read(blank, role, how, role)  # type: ignore[arg-type]
-        return Table(frame, role, part, types, empty, how)  # type: ignore[arg-type]
+        return SparkTable(frame, role, part, types, empty, how)  # type: ignore[arg-type]
 
     def _check(self) -> None:
         for key in ("query", "item"):
@@ -200,7 +200,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Top:
+class TopRows:
     """The rows of each list that any metric looks at.
 
     Attributes:
@@ -265,8 +265,8 @@ class Pair:
         judged: whether there are judgements; if not, `qrels` has no rows.
     """
 
-    qrels: Table
-    run: Table
+    qrels: SparkTable
+    run: SparkTable
     kinds: Mapping[str, str]
     texts: tuple[tuple[str, int], ...]
     notes: tuple[str, ...]
@@ -278,13 +278,13 @@ class Pair:
         """Find the columns of both, before anything is computed."""
         judged = qrels is not None
         if judged:
-            truth = Table.of(qrels, JUDGED, job.of_qrels, sequence)
-        lists = Table.of(run, LISTED, job.of_run, sequence)
+            truth = SparkTable.of(qrels, JUDGED, job.of_qrels, sequence)
+        lists = SparkTable.of(run, LISTED, job.of_run, sequence)
         if not judged:
             query, item = (lists.types[lists.part[key]] for key in ("query", "item"))
             kind = f"query {query}, item {item}, grade double"
             nobody = run.sparkSession.createDataFrame([], kind)
-            truth = Table.of(nobody, JUDGED, PLAIN, None)
+            truth = SparkTable.of(nobody, JUDGED, PLAIN, None)
         if sequence is not None and sequence not in lists.types:
             msg = (
                 f"run has no column {sequence!r}, which sequence= or --sequence names; "
@@ -312,7 +312,7 @@ class Pair:
                 notes += said
         return Pair(truth, lists, kinds, tuple(texts), tuple(notes), sequence, judged)
 
-    def rows(self, n_partitions: int | None, top: Top | None) -> Any:
+    def rows(self, n_partitions: int | None, top: TopRows | None) -> Any:
         """Return the rows of both, those of a query together.
 
         Rows without a query, of which there may be many, are spread by their items.

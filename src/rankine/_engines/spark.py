@@ -24,7 +24,7 @@ from rankine._engines.asked import (
     top_of,
 )
 from rankine._engines.findings import doubts_on, rank_notes, read_notes, refuse
-from rankine._engines.frames import Pair, Top, quoted
+from rankine._engines.frames import Pair, TopRows, quoted
 from rankine._engines.jobs import on_executors, refuse_stopped, run_job, run_table
 from rankine._engines.state import State
 from rankine._engines.work import MOST, Work
@@ -212,7 +212,7 @@ class SparkEvaluation(Evaluation):
         state: State,
         sent: bytes,
         rows: Any,
-        top: Top | None,
+        top: TopRows | None,
         name: str,
     ) -> None:
         plan, part = job.plan, state.part or Part.nothing(job.plan)

@@ -65,7 +65,7 @@ def join(parts: Iterable[object]) -> Markup:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """A cell of a table.
 
     Attributes:
@@ -83,17 +83,17 @@ class Cell:
 
 def measured(
     value: float, low: float, high: float, form: Callable[[float], str] = number
-) -> Cell:
+) -> TableCell:
     """Return a number with its interval below; a form says how both are written.
 
     >>> measured(0.5, 0.4, 0.6).below, measured(0.5, 0.4, 0.6, "{:+.1f}".format).below
     ('0.4000 to 0.6000', '+0.4 to +0.6')
     """
     if math.isnan(value):
-        return Cell(number(value))
+        return TableCell(number(value))
     undefined = math.isnan(low) or math.isnan(high)
     bounds = "" if undefined else f"{form(low)} to {form(high)}"
-    return Cell(form(value), value, bounds)
+    return TableCell(form(value), value, bounds)
 
 
 def table(
@@ -108,7 +108,7 @@ def table(
 
     Args:
         head: the titles of the columns.
-        rows: their cells: texts, markup or `Cell`.
+        rows: their cells: texts, markup or `TableCell`.
         sides: to which side each column is aligned, ``l`` or ``r``.
         caption: what it is, for those who cannot see it.
         sort: whether readers can sort it.
@@ -134,7 +134,7 @@ def table(
 
 
 def _cell(cell: object, side: str) -> Markup:
-    if not isinstance(cell, Cell):
+    if not isinstance(cell, TableCell):
         return tag("td", cell, class_=_class(cell, side))
     text = tag("span", cell.text, class_=cell.mark) if cell.mark else cell.text
     below = tag("small", cell.below) if cell.below else ""

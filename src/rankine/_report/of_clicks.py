@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rankine._report import specs
 from rankine._report.charts import drawn_number
-from rankine._report.markup import Cell, measured, rest_of, table, tag
+from rankine._report.markup import TableCell, measured, rest_of, table, tag
 from rankine._report.notebook import shown_rates
 from rankine._report.page import remarks
 from rankine._report.tables import between, number, shown
@@ -55,10 +55,10 @@ def add_clicks(page: Page, clicks: ClickMetrics | None, names: Sequence[str]) ->
     spec = specs.by_rank(points, "click rate", order) if few else None
     cells = [
         (
-            Cell(f"{row['position']:,}", row["position"]),
+            TableCell(f"{row['position']:,}", row["position"]),
             *([row["variant"]] if split else []),
-            Cell(f"{row['impressions']:,}", row["impressions"]),
-            Cell(f"{row['clicks']:,}", row["clicks"]),
+            TableCell(f"{row['impressions']:,}", row["impressions"]),
+            TableCell(f"{row['clicks']:,}", row["clicks"]),
             measured(row["ctr"], row["low"], row["high"]),
         )
         for row in rows[:_ROWS]

@@ -13,8 +13,8 @@ from rankine._report.comparison import sentences, tested
 from rankine._report.explorer import check_texts, explored
 from rankine._report.export import queries_by_metric
 from rankine._report.markup import (
-    Cell,
     Markup,
+    TableCell,
     isolated,
     join,
     points,
@@ -210,7 +210,7 @@ def _systems(comparison: Comparison) -> Markup:
                 tag("b" if system in comparison.best[metric] else "span", number(mean)),
             ]
             order = None if math.isnan(mean) else mean
-            cells.append(Cell(join(text), order, bounds))
+            cells.append(TableCell(join(text), order, bounds))
         rows.append(cells)
     head = ("system", *comparison.metrics)
     sides = "l" + "r" * len(comparison.metrics)
@@ -247,7 +247,7 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
                 _signed(row),
                 _p_cell(row["p"]),
                 _p_cell(row["p_corrected"]),
-                *(Cell("" if n is None else f"{n:,}", n) for n in moves),
+                *(TableCell("" if n is None else f"{n:,}", n) for n in moves),
             )
         )
     head = (
@@ -285,17 +285,17 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
     return [*parts, page.figure("heatmap", spec, says)]
 
 
-def _signed(row: dict[str, Any]) -> Cell:
+def _signed(row: dict[str, Any]) -> TableCell:
     d = row["difference"]
     if math.isnan(d):
-        return Cell(number(d))
-    return Cell(f"{d:+.4f}", d, between(row["low"], row["high"]))
+        return TableCell(number(d))
+    return TableCell(f"{d:+.4f}", d, between(row["low"], row["high"]))
 
 
-def _p_cell(p: float | None) -> Cell:
+def _p_cell(p: float | None) -> TableCell:
     if p is None or math.isnan(p):
-        return Cell("undefined")
-    return Cell(p_text(p), p)
+        return TableCell("undefined")
+    return TableCell(p_text(p), p)
 
 
 def _queries(page: Page, comparison: Comparison) -> list[Markup]:
@@ -389,8 +389,8 @@ def _segments(comparison: Comparison) -> Markup:
             row["metric"],
             row["segment"],
             row["run"],
-            Cell(f"{row['n']:,}", row["n"]),
-            Cell(
+            TableCell(f"{row['n']:,}", row["n"]),
+            TableCell(
                 number(row["mean"]),
                 None if math.isnan(row["mean"]) else row["mean"],
                 between(row["low"], row["high"]),
@@ -416,9 +416,9 @@ def _risk(comparison: Comparison, baseline: str) -> Markup:
             (
                 metric,
                 name,
-                Cell(f"{100 * risk.hurt:.1f} %", risk.hurt),
+                TableCell(f"{100 * risk.hurt:.1f} %", risk.hurt),
                 *(
-                    Cell(number(value), None if math.isnan(value) else value)
+                    TableCell(number(value), None if math.isnan(value) else value)
                     for value in (risk.urisk, risk.trisk, risk.georisk)
                 ),
             )

@@ -13,7 +13,7 @@ from rankine._evaluate.worst import check_worst, table_of
 from rankine._report import charts
 from rankine._report.explorer import check_texts, explored_run
 from rankine._report.export import cells, queries_by_metric
-from rankine._report.markup import Cell, Markup, isolated, table, tag
+from rankine._report.markup import Markup, TableCell, isolated, table, tag
 from rankine._report.page import Page, remarks, reproduction, scripted
 from rankine._report.tables import number, shown
 from rankine.errors import RankineError
@@ -75,12 +75,12 @@ def _numbers(page: Page, evaluation: Evaluation) -> list[Markup]:
     rows = [
         (
             cell.metric,
-            Cell(
+            TableCell(
                 cell.number(),
                 None if math.isnan(cell.value) else cell.value,
                 cell.bounds(),
             ),
-            Cell(f"{cell.n:,}", cell.n),
+            TableCell(f"{cell.n:,}", cell.n),
         )
         for cell in cells(evaluation)
     ]

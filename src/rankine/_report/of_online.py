@@ -12,8 +12,8 @@ from rankine._report import specs
 from rankine._report.abtest import how, lifted, signed, verdict_text
 from rankine._report.charts import days_span, drawn_number
 from rankine._report.markup import (
-    Cell,
     Markup,
+    TableCell,
     in_order,
     join,
     measured,
@@ -130,8 +130,8 @@ def _numbers(summary: Summary) -> list[Markup]:
             metric,
             *("-" if name is None else str(name) for name in group),
             measured(value, low, high),
-            Cell(f"{n:,}", n),
-            Cell(f"{users:,}", users),
+            TableCell(f"{n:,}", n),
+            TableCell(f"{users:,}", users),
         )
         for metric, *group, value, low, high, n, users in summary.table.head(
             _ROWS
@@ -253,7 +253,7 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
             _value(row["value"]),
             measured(row["difference"], row["low"], row["high"], signed),
             measured(row["lift"], row["lift_low"], row["lift_high"], lifted),
-            Cell(p_text(row["p_corrected"]), drawn_number(row["p_corrected"])),
+            TableCell(p_text(row["p_corrected"]), drawn_number(row["p_corrected"])),
             *([_always(row)] if watched else []),
             verdict_mark(verdict_text(row)),
         )
@@ -284,8 +284,8 @@ def _interval(
     return {"label": label, "verdict": row["verdict"], **numbers}
 
 
-def _value(value: float) -> Cell:
-    return Cell(number(value), drawn_number(value))
+def _value(value: float) -> TableCell:
+    return TableCell(number(value), drawn_number(value))
 
 
 def _is_watched(rows: Iterable[dict[str, Any]]) -> bool:
@@ -293,11 +293,11 @@ def _is_watched(rows: Iterable[dict[str, Any]]) -> bool:
     return any(not math.isnan(row["always_low"]) for row in rows)
 
 
-def _always(row: dict[str, Any]) -> Cell:
+def _always(row: dict[str, Any]) -> TableCell:
     low, high, p = row["always_low"], row["always_high"], row["p_always"]
     if math.isnan(low) or math.isnan(high):
-        return Cell("")
-    return Cell(p_text(p), drawn_number(p), f"{low:+.4f} to {high:+.4f}")
+        return TableCell("")
+    return TableCell(p_text(p), drawn_number(p), f"{low:+.4f} to {high:+.4f}")
 
 
 def _over_time(page: Page, test: ABTest) -> list[Markup]:
@@ -331,7 +331,7 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
             str(row["day"]),
             row["metric"],
             row["variant"],
-            Cell(f"{row['n_control'] + row['n']:,}", row["n_control"] + row["n"]),
+            TableCell(f"{row['n_control'] + row['n']:,}", row["n_control"] + row["n"]),
             measured(row["difference"], row["low"], row["high"], signed),
             *([_always(row)] if watched else []),
         )
@@ -357,7 +357,7 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
     srm = test.srm
     total = sum(srm.counts.values())
     rows = [
-        (name, Cell(f"{n:,}", n), Cell(f"{srm.shares[name] * total:,.0f}"))
+        (name, TableCell(f"{n:,}", n), TableCell(f"{srm.shares[name] * total:,.0f}"))
         for name, n in srm.counts.items()
     ]
     fair = "" if srm.warnings else "Users are split as expected. "
@@ -396,10 +396,10 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
         (
             str(row["day"]),
             row["variant"],
-            Cell(f"{row['users']:,}", row["users"]),
-            Cell(percent(row["share"], 2), row["share"]),
-            Cell(percent(row["expected"], 2), row["expected"]),
-            Cell(p_text(row["p_anytime"]), row["p_anytime"]),
+            TableCell(f"{row['users']:,}", row["users"]),
+            TableCell(percent(row["share"], 2), row["share"]),
+            TableCell(percent(row["expected"], 2), row["expected"]),
+            TableCell(p_text(row["p_anytime"]), row["p_anytime"]),
         )
         for row in by_day[-_ROWS:]
     ]

@@ -26,7 +26,7 @@ _ORDER = ["runid", *list(FAMILIES)[:11], "relstring", *list(FAMILIES)[11:]]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MeasureLine:
     """A line that is printed per query, in the summary, or both.
 
     Attributes:
@@ -42,10 +42,10 @@ class Line:
     family: Family | None = None
 
 
-def lines_of(asked: Sequence[str], version: int) -> list[Line]:
+def lines_of(asked: Sequence[str], version: int) -> list[MeasureLine]:
     """Turn what was asked for into lines, in trec_eval's order."""
-    by_name: dict[str, list[Line]] = {name: [] for name in _ORDER}
-    others: list[Line] = []
+    by_name: dict[str, list[MeasureLine]] = {name: [] for name in _ORDER}
+    others: list[MeasureLine] = []
     for text in asked:
         if text in NICKNAMES:
             _nickname(by_name, text, version)
@@ -62,31 +62,33 @@ def lines_of(asked: Sequence[str], version: int) -> list[Line]:
     return [line for name in _ORDER for line in by_name[name]] + others
 
 
-def _special(name: str, length: str) -> Line:
+def _special(name: str, length: str) -> MeasureLine:
     if name == "runid":
-        return Line("runid", None)
+        return MeasureLine("runid", None)
     if not length:
-        return Line("relstring", None, _RELSTRING)
+        return MeasureLine("relstring", None, _RELSTRING)
     if not length.isdigit():
         msg = f"relstring takes a length such as relstring.20, got {length!r}"
         raise ParameterError(msg)
-    return Line(f"relstring_{length}", None, int(length))
+    return MeasureLine(f"relstring_{length}", None, int(length))
 
 
-def _nickname(by_name: dict[str, list[Line]], text: str, version: int) -> None:
-    by_name["runid"] = [Line("runid", None)]
+def _nickname(by_name: dict[str, list[MeasureLine]], text: str, version: int) -> None:
+    by_name["runid"] = [MeasureLine("runid", None)]
     if text == "all_trec" and not by_name["relstring"]:
-        by_name["relstring"] = [Line("relstring", None, _RELSTRING)]
+        by_name["relstring"] = [MeasureLine("relstring", None, _RELSTRING)]
     for name in NICKNAMES[text]:
         if FAMILIES[name].since <= version and not by_name[name]:
             by_name[name] = _lines(FAMILIES[name], "")
 
 
-def _lines(family: Family, params: str) -> list[Line]:
-    return [Line(name, metric, 0, family) for name, metric in family.expand(params)]
+def _lines(family: Family, params: str) -> list[MeasureLine]:
+    return [
+        MeasureLine(name, metric, 0, family) for name, metric in family.expand(params)
+    ]
 
 
-def _by_label(text: str, by_name: dict[str, list[Line]]) -> list[Line]:
+def _by_label(text: str, by_name: dict[str, list[MeasureLine]]) -> list[MeasureLine]:
     """Place a metric in our own spelling under trec_eval's name, if it has one."""
     others = []
     try:
@@ -97,7 +99,7 @@ def _by_label(text: str, by_name: dict[str, list[Line]]) -> list[Line]:
     for metric in metrics:
         name = label(metric)
         family = next((f for f in FAMILIES.values() if name and _is_of(name, f)), None)
-        line = Line(name or str(metric), metric, 0, family)
+        line = MeasureLine(name or str(metric), metric, 0, family)
         if family is None:
             others.append(line)
         else:
@@ -111,7 +113,7 @@ def _is_of(name: str, family: Family) -> bool:
     return name == family.name
 
 
-def metrics_of(lines: Sequence[Line]) -> list[Metric]:
+def metrics_of(lines: Sequence[MeasureLine]) -> list[Metric]:
     """Return the metrics that the lines need, at least one.
 
     A line without a metric, such as relstring, needs the whole list, as NumQ does.
@@ -124,7 +126,7 @@ def metrics_of(lines: Sequence[Line]) -> list[Metric]:
 
 def trec_text(
     evaluation: Evaluation,
-    lines: Sequence[Line],
+    lines: Sequence[MeasureLine],
     *,
     per_query: bool,
     run_id: str,
@@ -160,7 +162,7 @@ def trec_text(
 
 def _query_line(
     evaluation: Evaluation,
-    line: Line,
+    line: MeasureLine,
     values: dict[str, Floats],
     number: int,
     query: str,
@@ -173,7 +175,7 @@ def _query_line(
         yield f"{line.name:<22}\t{query}\t{_number(values[line.name][number], line)}"
 
 
-def _number(value: float, line: Line) -> str:
+def _number(value: float, line: MeasureLine) -> str:
     if line.family is not None and line.family.kind == "int":
         return f"{value:.0f}"
     return f"{value:6.4f}"

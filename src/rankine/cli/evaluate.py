@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.result import Evaluation
     from rankine._io.sources import Source
     from rankine._join.judgements import Truth
-    from rankine._report.trec import Line
+    from rankine._report.trec import MeasureLine
     from rankine.cli.runs import RunFile
 
 _KEEP = 10
@@ -206,7 +206,7 @@ def _print_trec(
     runs: list[RunFile],
     sources: list[Source],
     results: list[Evaluation],
-    lines: list[Line],
+    lines: list[MeasureLine],
     version: int,
     *,
     per_query: bool,

@@ -38,7 +38,7 @@ _WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 Values = tuple[float | None, ...]
 
 
-class Query(NamedTuple):
+class BaselineQuery(NamedTuple):
     """What a baseline knows about one query.
 
     Attributes:
@@ -75,7 +75,7 @@ class Baseline:
     metrics: dict[str, dict[str, Any]]
     convention: dict[str, Any]
     given: dict[str, Any]
-    queries: dict[str, Query]
+    queries: dict[str, BaselineQuery]
     first: dict[str, Values]
     first_version: str
     data: dict[str, str] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Baseline:
         tops, listed = _tops(evaluation), _listed(evaluation)
         nothing: list[float | None] = [None] * len(labels)
         queries = {
-            query: Query(
+            query: BaselineQuery(
                 judged.get(query),
                 tops.get(query, ()),
                 tuple(values.get(query, nothing)),
@@ -299,7 +299,7 @@ def _hashes(items: Iterable[Any]) -> tuple[str, ...]:
     return tuple(_hash(str(item), 6) for item in items)
 
 
-def _record(query: Query) -> dict[str, Any]:
+def _record(query: BaselineQuery) -> dict[str, Any]:
     record: dict[str, Any] = {
         "judged": query.judged,
         "first": " ".join(query.first),
@@ -318,7 +318,7 @@ def _parsed(data: Mapping[str, Any]) -> Baseline:
         str(name): dict(definition) for name, definition in data["metrics"].items()
     }
     queries = {
-        query: Query(
+        query: BaselineQuery(
             _text(entry["judged"]),
             tuple(entry["first"].split()),
             _values(entry["values"], len(metrics)),

@@ -18,7 +18,7 @@ from rankine._base.paths import write_whole
 from rankine._base.text import count, p_equals
 from rankine._evaluate.compare.compare import is_mean, margins_of, no_mean
 from rankine._evaluate.evaluate import prepare
-from rankine._evaluate.gate.baseline import KEEP, UPDATE, Baseline, Query
+from rankine._evaluate.gate.baseline import KEEP, UPDATE, Baseline, BaselineQuery
 from rankine._evaluate.options import options_of
 from rankine._evaluate.plan import rule_for
 from rankine._evaluate.summary import finite, mean_of
@@ -618,7 +618,7 @@ def _lost(old: Baseline, new: Baseline) -> tuple[tuple[str, ...], list[str]]:
     Also says of how many a baseline of an earlier version does not tell that.
     """
     lost, n = [], 0
-    gone = Query(None, (), (None,) * len(old.metrics), listed=False)
+    gone = BaselineQuery(None, (), (None,) * len(old.metrics), listed=False)
     for query, before in old.queries.items():
         now = new.queries.get(query, gone)
         if (before.listed and not now.listed) or any(
