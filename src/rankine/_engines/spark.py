@@ -176,7 +176,7 @@ def evaluated(
     work = Work(
         opened(plan),
         depth,
-        job.known if plan.of_lists else NOTHING,
+        job.known.kept(plan.needs) if plan.of_lists else NOTHING,
         pair.run.scored,
         pair.run.empty.ranked,
         options.lenient,

@@ -32,8 +32,7 @@ from rankine._io.sources import (
 from rankine._join.align import match
 from rankine._join.context import know
 from rankine._join.judgements import Truth
-from rankine._join.known import Known, TrainingData
-from rankine._join.lists import lists_of
+from rankine._join.known import NOTHING, Known
 from rankine._join.lists_in_parts import first_in, lists_in, n_items
 from rankine._join.places import is_listed, met_by_number, paired
 from rankine._metrics.lists.kind import ListMetric
@@ -43,11 +42,11 @@ from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from collections.abc import Set as AbstractSet
 
     from rankine._conventions.convention import Convention
     from rankine._evaluate.plan import Group, Plan
     from rankine._evaluate.warnings import Doubts
+    from rankine._join.known import TrainingCounts, TrainingData
     from rankine._join.weights import Weights
     from rankine._metrics.metric import Metric
     from rankine._tables.lists import Recommended
@@ -82,7 +81,7 @@ def evaluate_source(
             share a query.
     """
     heads = None
-    source, known = _beside(source, known or Known(), partial=partial)
+    source, known = _beside(source, known or NOTHING, partial=partial)
     if truth is not None:
         truth, source = paired_with(truth, source)
         source, known = _beside(source, known, partial=partial)  # with its new ids
@@ -130,7 +129,7 @@ def _doubts_of(
     source: Source,
     plan: Plan,
     tables: list[Any],
-    train: TrainingData | None,
+    train: TrainingData | TrainingCounts | None,
 ) -> Doubts:
     doubts = doubts_of(truth, source, plan.thresholds)
     found = getattr(source, "contradiction", NO_CONTRADICTION)
@@ -180,7 +179,7 @@ def _beside(source: Source, known: Known, *, partial: bool) -> tuple[Source, Kno
             "reference ids, as in {query: ...}"
         )
         raise DataError(msg)
-    return source, replace(known, reference=reference)
+    return source, known.beside(reference)
 
 
 def no_ranks(name: str, *, scored: bool) -> str:
@@ -295,18 +294,13 @@ def _listed_for(
         kept: Listed = joins[key]
         return kept
     lists = lists_in(source, rule, deepest)
-    if truth is not None:
-        features = known.features
-        topics = None if features is None else features.topic
-        subtopics = truth.subtopics if topics is None else None
-        known = replace(known, judgements=truth.judgements, subtopics=subtopics)
-    if "reference" in needs and known.reference is not None:
-        reference = known.reference
-        others = lists_of(reference, _ranked(group.rule, reference))
-        known = replace(known, others=others)
+    known = known.needed(needs.keys())
+    if known.reference is not None:
+        known = known.ranked(_ranked(group.rule, known.reference))
     listed = know(
         lists,
-        needed(known, needs.keys()),
+        known,
+        truth,
         deepest,
         rule.duplicates,
         users=users,
@@ -322,38 +316,11 @@ def _listed_for(
         notes=(*of_truth, *listed.notes),
         strange=strange,
         bare=bare,
-        catalogue=_inferred(known, listed.table) if "catalog" in needs else (),
+        catalogue=listed.catalogue if "catalog" in needs else (),
     )
     if joins is not None:
         joins[key] = noted
     return noted
-
-
-def _inferred(known: Known, table: Recommended) -> tuple[str, ...]:
-    """Say whose items are the catalogue, where nobody gave one."""
-    if known.catalog is not None or table.catalog is None:
-        return ()
-    source = "items" if known.train is None else "train"
-    n = count(table.catalog, "item")
-    said = (
-        f"the catalogue is assumed to be the {n} of {source}=; give another with "
-        "catalog="
-    )
-    return (said,)
-
-
-def needed(known: Known, needs: AbstractSet[str]) -> Known:
-    """Leave out what no metric needs."""
-    catalog = "catalog" in needs and known.catalog is None
-    train, features, reference = known.train, known.features, known.reference
-    if needs.isdisjoint({"train", "users"}) and not catalog:
-        train = None
-    of_items = {"vectors", "topics", "subtopics"}
-    if needs.isdisjoint(of_items) and (not catalog or train is not None):
-        features = None
-    if "reference" not in needs:
-        reference = None
-    return replace(known, train=train, features=features, reference=reference)
 
 
 def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:

@@ -12,7 +12,7 @@ from rankine._base.contradiction import NO_CONTRADICTION
 from rankine._base.records import cached_property
 from rankine._conventions.convention import BY_RANK
 from rankine._conventions.presets import convention as named
-from rankine._evaluate.engine import evaluate_source, needed
+from rankine._evaluate.engine import evaluate_source
 from rankine._evaluate.memory import at_once, limit_of, watched
 from rankine._evaluate.options import Options
 from rankine._evaluate.plan import check_needs, plan_of
@@ -244,7 +244,7 @@ class Job:
             weights=None,
         )
         job = replace(self, plan=plan, options=read, partial=True)
-        job.known, job.weights = needed(self.known, plan.needs), self.weights
+        job.known, job.weights = self.known.kept(plan.needs), self.weights
         return job
 
     def truth(self, qrels: Any, *runs: Any) -> Truth | None:

@@ -35,6 +35,7 @@ _OF_MEANS = ("empty_list", "aggregate", "nothing", "decimals")
 _GIVEN_BY = {
     "judgements": ("qrels",),
     "train": ("train",),
+    "train_rows": ("train",),
     "reference": ("reference",),
     "catalog": ("catalog", "train", "items"),
     "users": ("qrels", "train"),

@@ -1,39 +1,38 @@
-"""Joining the lists of a run with what is known about their items and users.
-
-Items get numbers, the same in all data: lists, training data, features, catalogue and
-judgements.
-"""
+"""Joining the lists of a run with what is known about their items and users."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from rankine._base.text import Counted, count
-from rankine._io import repeats
-from rankine._join.ids import Index, numbered
-from rankine._tables.groups import Distance, Groups, Topics, Train, marked
+from rankine._join.ids import Index, one_type
+from rankine._join.lists import without_repeats
+from rankine._tables.groups import Distance, Groups, Train
 from rankine._tables.joined import SHOWN, Listed, no_overlap
-from rankine._tables.keys import may_repeat
 from rankine._tables.lists import Recommended, Top
 from rankine._tables.segments import expand, starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from rankine._base.arrays import Floats, Ints
-    from rankine._io.items import Features
-    from rankine._join.judgements import Judgements
+    from collections.abc import Mapping
+
+    from rankine._base.arrays import Ints
+    from rankine._join.judgements import Judgements, Truth
     from rankine._join.known import Known
+    from rankine._join.known_items import KnownItems, Numbered
     from rankine._join.lists import Lists
+
+_WHERE = {"catalog": "the catalogue", "train": "train", "items": "items"}
 
 
 def know(
     lists: Lists,
     known: Known,
+    truth: Truth | None,
     depth: int | None,
     duplicates: str,
     *,
@@ -45,6 +44,7 @@ def know(
     Args:
         lists: the lists of the run.
         known: what is known besides.
+        truth: the judgements, if there are any.
         depth: how many items of each list matter; None for all.
         duplicates: what happens to an item that is repeated in a list: ``error``,
             ``count``, or only its first position counts (``set``). If only the last
@@ -55,102 +55,187 @@ def know(
         partial: whether these are only part of the data, so that no user needs both a
             list and judgements.
     """
+    judged = None if truth is None else truth.judgements
+    notes = list(lists.notes)
+    notes += () if known.features is None else known.features.notes
     # What repeats is left out before lists are cut.
     whole_lists = duplicates == "set"
     shown, starts, rank = lists.first(None if whole_lists else depth)
-    notes = list(lists.notes)
-    train, features, judged = known.train, known.features, known.judgements
-    notes += () if features is None else features.notes
-    codes, n_items, every = numbered({"run": shown} | known.items, "item", notes)
-    of_users = {"run": lists.queries} | known.users
-    user, n_users, named = numbered(of_users, "query", notes)
-    top = _once(lists, Top(starts, codes["run"], rank), duplicates, notes)
+    side, items = _items(known, shown, judged, notes)
+    ids = _users(known, lists, judged, notes)
+    top = without_repeats(
+        lists, Top(starts, items.codes["run"], rank), duplicates, notes
+    )
     top = top.cut(depth if whole_lists else None)
-    owners, chosen = _chosen(user, n_users, users, notes)
-    whole = lists.length
-    if chosen is not None:
-        apart = len(user["run"]) > 0 and not np.isin(user["qrels"], user["run"]).any()
-        if apart and not partial and users != "awaited":
-            few = [list(of_users[who].head(SHOWN)) for who in ("qrels", "run")]  # type: ignore[union-attr]
-            raise no_overlap(len(user["qrels"]), *few)
-        # -1 stands for no list, which has no items.
-        length, whole = (np.append(n, 0)[chosen] for n in (top.length, whole))
-        rows, _ = expand(top.starts[chosen], length)
-        top = top.take(rows, starts_of(length))
+    owners = _owners(ids, users, notes)
+    if judged is not None and owners.are_apart and not partial and users != "awaited":
+        few = (list(some.head(SHOWN)) for some in (judged.queries, lists.queries))
+        raise no_overlap(len(judged.queries), *few)
+    top, length = owners.take(top, lists.length)
     table = Recommended(
         top.starts,
         top.item,
-        whole,
-        n_items,
+        length,
+        items.n,
         repeats=duplicates == "count",
         rank=top.given,
-        item_ids=every if partial else None,
+        item_ids=items.ids if partial else None,
     )
-    row_of = np.full(n_users, -1)
-    row_of[owners] = np.arange(len(owners))
-    strange: list[str] = []
-    table = replace(table, **_catalogue(known, codes, n_items, table, strange))
-    if train is not None:
-        user_of = np.full(len(owners), -1)
-        list_of = row_of[user["train"]]
-        user_of[list_of[list_of >= 0]] = np.flatnonzero(list_of >= 0)
-        table = replace(table, train=Train(train.had, codes["train"], n_items, user_of))
-    table = _with_reference(table, known, codes, user, row_of, duplicates, notes)
-    if judged is not None:
-        groups, kept = _judged(judged, codes, row_of[user["qrels"]], table)
-        largest = float(judged.pool.grade.max(initial=0)) or 1.0
-        table = replace(table, judged=groups, largest_grade=largest)
-        if known.subtopics is not None:
-            table = _with_subtopics(table, judged, known.subtopics, kept)
-    if features is not None:
-        table = _with_features(table, features, codes["items"], every)
-    awaited = user.get("qrels", user.get("train"))
-    if awaited is not None:
-        there = marked(awaited, n_users)
-        n_awaited = int(np.count_nonzero(there))
-        table = replace(table, awaited=n_awaited, covered=there[owners])
+    table, strange = with_catalogue(table, known, side)
+    table = _with_train(table, known, side, owners, ids)
+    table = _with_reference(table, known, side, owners, ids, duplicates, notes)
+    table = _with_judgements(table, known, truth, items, owners, ids)
+    table = _with_features(table, known, side, items)
     queries = lists.queries
     if users is not None and judged is not None:
-        queries = named.gather(owners).cast(judged.queries.dtype).alias("query")
+        queries = owners.ids.cast(judged.queries.dtype).alias("query")
     return Listed(
-        replace(table, item_ids=every, user_ids=queries),
+        replace(table, item_ids=items.ids, user_ids=queries),
         queries,
         tuple(notes),
-        tuple(strange),
-        tuple(_bare(table)),
-        items=every,
+        strange,
+        _bare(table),
+        items=items.ids,
         steps=lists.steps.seen,
+        catalogue=_assumed(table, known),
     )
 
 
-def _chosen(
-    user: Mapping[str, Ints], n_users: int, users: str | None, notes: list[str]
-) -> tuple[Ints, Ints | None]:
-    """Return whose lists are used, and the number of each, -1 for users without one.
+def _items(
+    known: Known, shown: pl.Series, judged: Judgements | None, notes: list[str]
+) -> tuple[KnownItems, Numbered]:
+    """Number the items that are shown and judged like those that are known."""
+    side = known.items
+    reference = {name: side.pop(name) for name in ["reference"] if name in side}
+    qrels = {} if judged is None else {"qrels": judged.items}
+    ids, said = one_type({"run": shown} | side | qrels | reference, "item")
+    notes += said
+    columns = {name: ids.pop(name) for name in ("run", *qrels)}
+    numbers = known.numbers(ids)
+    return numbers, numbers.with_others(columns)
 
-    None stands for all of them.
+
+def _users(
+    known: Known, lists: Lists, judged: Judgements | None, notes: list[str]
+) -> dict[str, pl.Series]:
+    """Return the users of lists, training data, judgements and the reference."""
+    side = known.users
+    reference = {name: side.pop(name) for name in ["reference"] if name in side}
+    qrels = {} if judged is None else {"qrels": judged.queries}
+    ids, said = one_type({"run": lists.queries} | side | qrels | reference, "query")
+    notes += said
+    return ids
+
+
+@dataclass(frozen=True, eq=False)
+class Owners:
+    """The users of a table of lists.
+
+    Attributes:
+        ids: their ids.
+        list_of: the number of each one's list, -1 for those without one; None if all
+            lists are used, in their order.
+        are_apart: whether lists and judgements have no user in common.
     """
-    run = user["run"]
-    if users in {None, "run"} or "qrels" not in user:
-        return run, None
-    place = np.full(n_users, -1)
-    place[run] = np.arange(len(run))
-    judged = user["qrels"]
-    missing = int(np.count_nonzero(place[judged] < 0))
+
+    ids: pl.Series
+    list_of: Ints | None = None
+    are_apart: bool = False
+
+    def take(self, top: Top, length: Ints) -> tuple[Top, Ints]:
+        """Return their lists, and how long these are as a whole."""
+        if self.list_of is None:
+            return top, length
+        own = np.append(top.length, 0)[self.list_of]
+        rows, _ = expand(top.starts[self.list_of], own)
+        return top.take(rows, starts_of(own)), np.append(length, 0)[self.list_of]
+
+
+def _owners(
+    ids: Mapping[str, pl.Series], users: str | None, notes: list[str]
+) -> Owners:
+    """Decide whose lists are used."""
+    run, judged = ids["run"], ids.get("qrels")
+    if users in {None, "run"} or judged is None:
+        return Owners(run)
+    list_of = Index(run).find(judged)
+    missing = int(np.count_nonzero(list_of < 0))
+    apart = len(run) > 0 and missing == len(judged)
     if users == "both":
-        judged = judged[place[judged] >= 0]
+        judged, list_of = judged.filter(list_of >= 0), list_of[list_of >= 0]
     if missing and users != "awaited":
         fate = "left out" if users == "both" else "treated as an empty list"
         notes.append(Counted("", missing, "judged query", f" without a list: {fate}"))
-    return judged, place[judged]
+    return Owners(judged, list_of, apart)
+
+
+def with_catalogue(
+    table: Recommended, known: Known, side: KnownItems
+) -> tuple[Recommended, tuple[str, ...]]:
+    """Add the catalogue, and note what is shown besides.
+
+    A size that is smaller than the number of items shown is refused.
+    """
+    size, shown = known.catalog, table.shown(None)
+    if isinstance(size, int):
+        seen = int(np.count_nonzero(shown))
+        if seen > size:
+            msg = (
+                f"the catalogue has {count(size, 'item')}, but the lists show "
+                f"{count(seen, 'different one')}"
+            )
+            raise DataError(msg)
+        return replace(table, catalog=size), ()
+    offered = side.offered(table.n_items)
+    if offered is None:
+        return table, ()
+    n_offered = int(np.count_nonzero(offered))
+    table = replace(table, catalog=n_offered, offered=offered)
+    strange = table.counted(shown & ~offered)
+    if not strange:
+        return table, ()
+    fate = f" not in {_WHERE[known.offers or '']}"
+    return table, (Counted("", strange, "recommended item", fate),)
+
+
+def _assumed(table: Recommended, known: Known) -> tuple[str, ...]:
+    """Say whose items are the catalogue, where nobody gave one."""
+    if known.catalog is not None or table.catalog is None:
+        return ()
+    n = count(table.catalog, "item")
+    said = (
+        f"the catalogue is assumed to be the {n} of {known.offers}=; give another with "
+        "catalog="
+    )
+    return (said,)
+
+
+def _with_train(
+    table: Recommended,
+    known: Known,
+    side: KnownItems,
+    owners: Owners,
+    ids: Mapping[str, pl.Series],
+) -> Recommended:
+    """Add what users did before, who should have a list if nobody is judged."""
+    train = known.train
+    if train is None:
+        return table
+    user_of = known.find_users("train", ids["train"], owners.ids)
+    if "qrels" not in ids:
+        table = replace(table, awaited=len(train.users), covered=user_of >= 0)
+    if train.had is None:
+        return table
+    had = Train(train.had, side.numbers("train"), table.n_items, user_of)
+    return replace(table, train=had)
 
 
 def _with_reference(
     table: Recommended,
     known: Known,
-    codes: Mapping[str, Ints],
-    user: Mapping[str, Ints],
-    row_of: Ints,
+    side: KnownItems,
+    owners: Owners,
+    ids: Mapping[str, pl.Series],
     duplicates: str,
     notes: list[str],
 ) -> Recommended:
@@ -158,104 +243,53 @@ def _with_reference(
     others = known.others
     if others is None:
         return table
-    notes += others.notes
-    top = Top(others.starts, codes["reference"], others.ranks)
-    seen: list[str] = []
-    top = _once(others, top, duplicates, seen, others.name)
-    notes += map(str, seen)  # of all its lists, in every batch: not to be added up
-    owner = row_of[user["reference"]][top.user]
-    kept = np.flatnonzero(owner >= 0)
-    kept = kept[np.argsort(owner[kept], kind="stable")]
-    length = np.bincount(owner[kept], minlength=table.n_queries)
+    top, said = side.reference(duplicates)
+    # Of all its lists, in every batch: not to be added up.
+    notes += (*others.notes, *said)
+    list_of = known.find_users("reference", ids["reference"], owners.ids)
+    length = np.append(top.length, 0)[list_of]
     missing = int(np.count_nonzero((length == 0) & (table.length > 0)))
     if missing:
         fate = f" without a list in {others.name} to compare with"
         notes.append(Counted("", missing, "query", fate))
-    rank = top.rank[kept].astype(np.float64)
-    groups = Groups(starts_of(length), top.item[kept], rank)
+    rows, _ = expand(top.starts[list_of], length)
+    rank = top.rank[rows].astype(np.float64)
+    groups = Groups(starts_of(length), top.item[rows], rank)
     return replace(table, reference=groups)
 
 
-def _once(
-    lists: Lists, top: Top, duplicates: str, notes: list[str], name: str = "the run"
-) -> Top:
-    """Take care of repeated items: those that are left keep their ranks."""
-    again = None
-    if duplicates != "count" and may_repeat(top.item.view(np.uint64), top.starts):
-        if duplicates == "error":
-            lists.refuse_twice()
-        pairs = pl.DataFrame({"user": top.user, "item": top.item})
-        again = repeats.marked(pairs, keep="first")
-    n_again = lists.repeated + (0 if again is None else int(np.count_nonzero(again)))
-    if n_again:
-        fate = f" of {name} repeating an item: left out"
-        notes.append(Counted("", n_again, "row", fate))
-    if again is None:
-        return top
-    first = ~again
-    length = np.bincount(top.user[first], minlength=len(top.length))
-    return replace(top, given=top.rank).take(first, starts_of(length))
-
-
-def _catalogue(
-    known: Known,
-    codes: Mapping[str, Ints],
-    n_items: int,
+def _with_judgements(
     table: Recommended,
-    notes: list[str],
-) -> dict[str, Any]:
-    """Return the catalogue: as given, or the items of the training data, or all known.
-
-    A size that is smaller than the number of items shown is refused.
-    """
-    shown = table.shown(None)
-    seen = int(np.count_nonzero(shown))
-    if isinstance(known.catalog, int):
-        if seen > known.catalog:
-            msg = (
-                f"the catalogue has {count(known.catalog, 'item')}, but the lists show "
-                f"{count(seen, 'different one')}"
-            )
-            raise DataError(msg)
-        return {"catalog": known.catalog, "offered": None}
-    source = next(
-        (name for name in ("catalog", "train", "items") if name in codes), None
-    )
-    if source is None or (source == "items" and len(codes["items"]) == 0):
-        return {}
-    offered = marked(codes[source], n_items)
-    strange = table.counted(shown & ~offered)
-    if strange:
-        where = {"catalog": "the catalogue", "train": "train", "items": "items"}[source]
-        notes.append(Counted("", strange, "recommended item", f" not in {where}"))
-    return {"catalog": int(np.count_nonzero(offered)), "offered": offered}
-
-
-def counted(
-    shown: list[pl.Series], known: Known
-) -> tuple[list[Ints], int, dict[str, Any]]:
-    """Number items of which only counts are left, and find the catalogue."""
-    columns: dict[str, pl.Series | None] = {
-        f"run {number}": items for number, items in enumerate(shown)
-    }
-    others = replace(known, judgements=None).items
-    codes, n_items, _ = numbered(columns | others, "item", [])
-    numbers = [codes[name] for name in columns]
-    every = np.concatenate([*numbers, np.zeros(0, dtype=np.int64)])
-    none = np.zeros(1, dtype=np.int64)
-    table = Recommended(none, every, none, n_items)
-    return numbers, n_items, _catalogue(known, codes, n_items, table, [])
-
-
-def _judged(
-    judged: Judgements, codes: Mapping[str, Ints], row: Ints, table: Recommended
-) -> tuple[Groups, Ints]:
-    """Return the judged items of the users who have lists, and which these are."""
+    known: Known,
+    truth: Truth | None,
+    items: Numbered,
+    owners: Owners,
+    ids: Mapping[str, pl.Series],
+) -> Recommended:
+    """Add the judged items of each user, who should have a list then."""
+    if truth is None:
+        return table
+    judged = truth.judgements
+    row = Index(owners.ids).find(ids["qrels"])
     owner = row[judged.pool.query]
     kept = np.flatnonzero(owner >= 0)
     kept = kept[np.argsort(owner[kept], kind="stable")]
     starts = starts_of(np.bincount(owner[kept], minlength=table.n_queries))
-    return Groups(starts, codes["qrels"][kept], judged.pool.grade[kept]), kept
+    covered = np.zeros(table.n_queries, dtype=np.bool_)
+    covered[row[row >= 0]] = True
+    table = replace(
+        table,
+        judged=Groups(starts, items.codes["qrels"][kept], judged.pool.grade[kept]),
+        largest_grade=float(judged.pool.grade.max(initial=0)) or 1.0,
+        awaited=len(row),
+        covered=covered,
+    )
+    # Topics of items, where they are known, come before those of judgements.
+    topics = None if known.features is None else known.features.topic
+    subtopics = truth.subtopics if topics is None else None
+    if subtopics is None:
+        return table
+    return _with_subtopics(table, judged, subtopics, kept)
 
 
 def _with_subtopics(
@@ -279,47 +313,42 @@ def _with_subtopics(
 
 
 def _with_features(
-    table: Recommended, features: Features, codes: Ints, every: pl.Series
+    table: Recommended, known: Known, side: KnownItems, items: Numbered
 ) -> Recommended:
     """Add features, topics or a distance, by the numbers of items."""
-    if features.distance is not None:
-        return replace(table, distance=Distance(features.distance, every.to_list()))
-    n = table.n_items
-    topic, owner, weight = features.topic, features.topic_item, features.weight
-    if topic is not None and owner is not None and weight is not None:
-        table = replace(table, topics=_topics(topic, codes[owner], weight, n))
-    table = replace(table, featured=marked(codes, n))
-    vectors = features.vectors
-    if vectors is None:
+    features, n = known.features, table.n_items
+    if features is None:
         return table
-    if isinstance(vectors, np.ndarray):
-        featured = np.zeros(n, dtype=np.bool_)
-        featured[codes] = ~np.isnan(vectors).any(axis=1)
-        by_number = np.zeros((n, vectors.shape[1]))
-        by_number[codes] = np.nan_to_num(vectors)
-        return replace(table, vectors=by_number, featured=featured)
-    from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
-
-    cells = vectors.tocoo()
-    places = codes[cells.row], cells.col
-    sparse = csr_array((cells.data, places), shape=(n, vectors.shape[1]))
-    return replace(table, vectors=sparse)
+    if features.distance is not None:
+        return replace(table, distance=Distance(features.distance, items.ids.to_list()))
+    return replace(
+        table,
+        topics=side.topics(n),
+        featured=side.featured(n),
+        vectors=side.vectors(n),
+    )
 
 
-def _bare(table: Recommended) -> list[str]:
+def _bare(table: Recommended) -> tuple[str, ...]:
     """Say how many of the items shown have no features."""
     if table.featured is None:
-        return []
+        return ()
     bare = table.counted(table.shown(None) & ~table.featured)
     fate = " without features: left out"
-    return [Counted("", bare, "recommended item", fate)] if bare else []
+    return (Counted("", bare, "recommended item", fate),) if bare else ()
 
 
-def _topics(topic: pl.Series, item: Ints, weight: Floats, n_items: int) -> Topics:
-    """Return the topics of items, with weights that add up to 1 for each of them."""
-    named = topic.unique().sort()
-    order = np.argsort(item, kind="stable")
-    starts = starts_of(np.bincount(item, minlength=n_items))
-    total = np.bincount(item, weights=weight, minlength=n_items)
-    member, share = Index(named).find(topic), weight / total[item]
-    return Topics(Groups(starts, member[order], share[order]), tuple(named.to_list()))
+def counted(
+    shown: list[pl.Series], known: Known
+) -> tuple[list[Ints], int, dict[str, Any]]:
+    """Number items of which only counts are left, and find the catalogue."""
+    names = [f"run {number}" for number in range(len(shown))]
+    ids, _ = one_type(dict(zip(names, shown, strict=True)) | known.items, "item")
+    columns = {name: ids.pop(name) for name in names}
+    side = known.numbers(ids)
+    codes, n_items, _ = side.with_others(columns)
+    numbers = [codes[name] for name in names]
+    every = np.concatenate([*numbers, np.zeros(0, dtype=np.int64)])
+    none = np.zeros(1, dtype=np.int64)
+    table, _ = with_catalogue(Recommended(none, every, none, n_items), known, side)
+    return numbers, n_items, {"catalog": table.catalog, "offered": table.offered}

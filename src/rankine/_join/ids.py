@@ -353,37 +353,28 @@ def _in_table(least: int, numbers: Ints, ids: Any) -> Ints:
 
 
 def numbered(
-    columns: Mapping[str, pl.Series | None], word: str, notes: list[str]
+    columns: Mapping[str, pl.Series],
 ) -> tuple[dict[str, Ints], int, pl.Series]:
     """Number the ids of several sources, with the same number for the same id.
 
     Args:
-        columns: the name of each source, and its ids if it has any.
-        word: what the ids are: query, item.
-        notes: the list of notes, to which a note on ids of two types is added.
+        columns: the name of each source, and its ids, all of one type.
 
     Returns:
         The numbers of each source, how many there are, and the ids by number.
     """
-    given = {name: ids for name, ids in columns.items() if ids is not None}
-    if not given:
+    if not columns:
         return {}, 0, pl.Series("id", [], dtype=pl.String)
-    given, said = one_type(given, word)
-    notes += said
-    room = SPARSE * sum(map(len, given.values()))
-    if len(given.get("items", ())):
-        # For each number there will be a row of features.
-        room = min(room, SPARSE * len(given["items"]))
-    plain = as_they_are(given, room)
+    plain = as_they_are(columns, SPARSE * sum(map(len, columns.values())))
     if plain is not None:
         numbers, least, width = plain
         return numbers, width, pl.Series("id", np.arange(least, least + width))
     need_threads()
     # Sorted, so that sums over items do not depend on the order of users.
-    every = pl.concat([ids.alias("id").unique() for ids in given.values()])
+    every = pl.concat([ids.alias("id").unique() for ids in columns.values()])
     every = every.unique().sort()
     index = Index(every)
-    return {name: index.find(ids) for name, ids in given.items()}, len(every), every
+    return {name: index.find(ids) for name, ids in columns.items()}, len(every), every
 
 
 def different(ids: pl.Series) -> pl.Series:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -27,16 +27,22 @@ from rankine._io.sources import (
 )
 from rankine._io.values import ids, series_of
 from rankine._join.ids import Index, different
+from rankine._join.known_items import KnownItems
+from rankine._join.lists import lists_of
 from rankine._tables.groups import Interactions
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankine._base.arrays import Ints
+    from rankine._conventions.convention import Convention
     from rankine._io.items import Features
     from rankine._io.sources import Reading, Source
-    from rankine._join.judgements import Judgements
     from rankine._join.lists import Lists as RankedLists
+    from rankine._tables.groups import InteractionCounts
 
+T = TypeVar("T")
 _ROOM = 1 << 32
 """How many hashes can be added up."""
 _DIGITS = 16
@@ -70,6 +76,11 @@ class TrainingData:
         n_users, n_items = len(self.users), len(self.items)
         return Interactions(self._numbered, n_users, n_items, _sorted)
 
+    @property
+    def frames(self) -> list[pl.DataFrame]:
+        """What numbers depend on, as rows."""
+        return [self.frame]
+
     def _numbered(self) -> tuple[Ints, Ints]:
         user = Index(self.users).find(self.frame["query"])
         item = Index(self.items).find(self.frame["item"])
@@ -90,47 +101,165 @@ def _sorted(numbers: Ints) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
+class TrainingCounts:
+    """What is left of training data where it does not matter who had what.
+
+    Attributes:
+        users, items: their ids, each once and in order.
+        had: how often each item was had; None if only the ids matter.
+    """
+
+    users: pl.Series
+    items: pl.Series
+    had: InteractionCounts | None = None
+
+    @property
+    def frames(self) -> list[pl.DataFrame]:
+        """What numbers depend on, as rows."""
+        items = self.items.to_frame("item")
+        if self.had is not None:
+            counts = {"records": self.had.records, "users": self.had.users}
+            items = items.with_columns(**{n: pl.Series(c) for n, c in counts.items()})
+        return [self.users.to_frame("query"), items]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TrainingCounts:
+        """Return itself, as nothing of it can change."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
 class Known:
-    """What is known in addition to the lists.
+    """What is known in addition to the lists: read once, and numbered once.
+
+    The same record is used for all batches and chunks. What was computed from it stays
+    with it, and is left out when it is copied or pickled.
 
     Attributes:
         train: the interactions that users had before.
         features: the features of items.
         catalog: how many items there are, or which.
-        judgements: the judgements of items for users.
-        subtopics: judgements of subtopics: query, item, subtopic and value.
         reference: the lists of another recommender.
-        others: the same in the order of their ranks, which the convention decides.
+        others: the same in the order of their ranks, which a convention decides.
     """
 
-    train: TrainingData | None = None
+    train: TrainingData | TrainingCounts | None = None
     features: Features | None = None
     catalog: int | pl.Series | None = None
-    judgements: Judgements | None = None
-    subtopics: pl.DataFrame | None = None
     reference: Source | None = None
     others: RankedLists | None = None
 
     @property
-    def items(self) -> dict[str, pl.Series | None]:
+    def items(self) -> dict[str, pl.Series]:
         """The ids of items, by where they come from."""
-        train, features, catalog = self.train, self.features, self.catalog
-        return {
-            "train": None if train is None else train.items,
-            "items": None if features is None else features.items,
-            "catalog": catalog if isinstance(catalog, pl.Series) else None,
-            "qrels": None if self.judgements is None else self.judgements.items,
-            "reference": None if self.others is None else self.others.items,
-        }
+        ids = {}
+        if self.train is not None:
+            ids["train"] = self.train.items
+        if self.features is not None:
+            ids["items"] = self.features.items
+        if isinstance(self.catalog, pl.Series):
+            ids["catalog"] = self.catalog
+        if self.others is not None:
+            ids["reference"] = self.others.items
+        return ids
 
     @property
-    def users(self) -> dict[str, pl.Series | None]:
+    def users(self) -> dict[str, pl.Series]:
         """The ids of users, by where they come from."""
-        return {
-            "train": None if self.train is None else self.train.users,
-            "qrels": None if self.judgements is None else self.judgements.queries,
-            "reference": None if self.others is None else self.others.queries,
-        }
+        ids = {}
+        if self.train is not None:
+            ids["train"] = self.train.users
+        if self.others is not None:
+            ids["reference"] = self.others.queries
+        return ids
+
+    @property
+    def offers(self) -> str | None:
+        """Where the catalogue is: given, or else the items of train, or of features."""
+        if self.catalog is not None:
+            return "catalog"
+        if self.train is not None:
+            return "train"
+        features = self.features
+        return "items" if features is not None and len(features.items) else None
+
+    def needed(self, needs: AbstractSet[str]) -> Known:
+        """Leave out what no metric needs; the same record for the same needs."""
+        return self._once(frozenset(needs), lambda: self._needed(needs))
+
+    def _needed(self, needs: AbstractSet[str]) -> Known:
+        infers = "catalog" in needs and self.catalog is None
+        train, features, reference = self.train, self.features, self.reference
+        if not infers and needs.isdisjoint({"train", "users"}):
+            train = None
+        infers = infers and train is None
+        if not infers and needs.isdisjoint({"vectors", "topics", "subtopics"}):
+            features = None
+        if "reference" not in needs:
+            reference = None
+        return replace(self, train=train, features=features, reference=reference)
+
+    def kept(self, needs: AbstractSet[str]) -> Known:
+        """Return what is kept for data that come in parts: counts, where these do."""
+        known = self.needed(needs)
+        train = known.train
+        if isinstance(train, TrainingData) and "train_rows" not in needs:
+            had = train.had.counts if "train" in needs else None
+            train = TrainingCounts(train.users, train.items, had)
+        return replace(known, train=train)
+
+    def ranked(self, rule: Convention) -> Known:
+        """Return the same with the reference in the order of a convention.
+
+        Args:
+            rule: the convention, with an order that the reference has.
+        """
+        if self.reference is None:
+            return self
+        reference = self.reference
+        key = (rule.order, rule.tie, rule.score_bits, rule.duplicates)
+        return self._once(key, lambda: replace(self, others=lists_of(reference, rule)))
+
+    def beside(self, reference: Source | None) -> Known:
+        """Return the same with another reference."""
+        if reference is self.reference:
+            return self
+        return replace(self, reference=reference)
+
+    def numbers(self, ids: Mapping[str, pl.Series]) -> KnownItems:
+        """Return all of this by the numbers of items.
+
+        Args:
+            ids: `items`, brought to the type of those of lists.
+        """
+        dtype = next((column.dtype for column in ids.values()), None)
+        return self._once(("items", dtype), lambda: KnownItems(self, ids))
+
+    def find_users(self, source: str, ids: pl.Series, asked: pl.Series) -> Ints:
+        """Return where users are among those of a source, -1 where they are not.
+
+        Args:
+            source: the name of the source.
+            ids: the `users` of that source, brought to the type of those asked for.
+            asked: the users that are looked up.
+        """
+        index = self._once((source, ids.dtype), lambda: Index(ids))
+        return index.find(asked)
+
+    @cached_property
+    def _computed(self) -> dict[Any, Any]:
+        return {}
+
+    def _once(self, key: Any, make: Callable[[], T]) -> T:
+        """Return what was made under a key before."""
+        if key not in self._computed:
+            self._computed[key] = make()
+        made: T = self._computed[key]
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle what was read, from which the rest is computed again."""
+        values = (getattr(self, field.name) for field in fields(self))
+        return type(self), tuple(values)
 
 
 NOTHING = Known()
@@ -220,7 +349,7 @@ def _frames_by_name(known: Known) -> dict[str, list[pl.DataFrame]]:
     if isinstance(catalog, pl.Series):
         named["catalog"] = [catalog.to_frame()]
     if train is not None:
-        named["train"] = [train.frame]
+        named["train"] = train.frames
     if features is not None and features.distance is None:
         named["items"] = _frames_of(features)
     if known.reference is not None:

@@ -12,9 +12,11 @@ import numpy as np
 import polars as pl
 
 from rankine._base.records import cached_property
+from rankine._base.text import Counted
 from rankine._conventions.convention import Convention
 from rankine._io.joined import column_of, parts_of
 from rankine._io.mappings import as_rows, listed, packed
+from rankine._io.repeats import marked
 from rankine._io.sources import Dense
 from rankine._io.sources import Lists as Mappings
 from rankine._join import dense
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats, Ints
     from rankine._io.sources import Rows, Source
+    from rankine._tables.lists import Top
     from rankine._tables.segments import Steps
 
 
@@ -188,6 +191,37 @@ def lists_of(
     lists = Lists(rows.name, rows.notes, queries, starts, ids, order, scores)
     lists = _ranked(replace(lists, scored=not rows.ranked), rule)
     return _numbered(rows, lists) if rule.order == "rank_value" else lists
+
+
+def without_repeats(
+    lists: Lists, top: Top, duplicates: str, notes: list[str], name: str = "the run"
+) -> Top:
+    """Take care of repeated items: those that are left keep their ranks.
+
+    Args:
+        lists: the lists.
+        top: their items by number.
+        duplicates: what happens to an item that is repeated in a list: ``error``,
+            ``count``, or only its first position counts (``set``). If only the last
+            counts, the others are already left out.
+        notes: the list of notes, to which one on repeated items is added.
+        name: what to call the lists.
+    """
+    again = None
+    if duplicates != "count" and may_repeat(top.item.view(np.uint64), top.starts):
+        if duplicates == "error":
+            lists.refuse_twice()
+        pairs = pl.DataFrame({"user": top.user, "item": top.item})
+        again = marked(pairs, keep="first")
+    n_again = lists.repeated + (0 if again is None else int(np.count_nonzero(again)))
+    if n_again:
+        fate = f" of {name} repeating an item: left out"
+        notes.append(Counted("", n_again, "row", fate))
+    if again is None:
+        return top
+    first = ~again
+    length = np.bincount(top.user[first], minlength=len(top.length))
+    return replace(top, given=top.rank).take(first, starts_of(length))
 
 
 def _of_matrix(source: Dense, rule: Convention, depth: int) -> Lists:

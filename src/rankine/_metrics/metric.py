@@ -95,9 +95,10 @@ class Fact:
         lacks: what the queries on which the convention decides do not have, in words.
         needs: what must be known besides judged items and their ranks: "scores" of all
             retrieved items, the size of the "catalog"; for lists, "judgements",
-            "train", "reference", "users", "vectors", "topics" or "subtopics". A need
-            such as ``vectors:method=distance`` holds for that value of a parameter, one
-            such as ``judgements:rel`` if the parameter has any.
+            "reference", "users", "vectors", "topics", "subtopics", or "train", which
+            gives how often items were had; who had what takes "train_rows" as well. A
+            need such as ``vectors:method=distance`` holds for that value of a
+            parameter, one such as ``judgements:rel`` if the parameter has any.
         binary: whether grades are read only through a threshold.
         ordered: whether the order of tied items can matter.
         by_set: whether it does not matter at which rank above the cutoff an item is.

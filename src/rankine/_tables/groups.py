@@ -49,6 +49,31 @@ class Groups:
 
 
 @dataclass(frozen=True, eq=False)
+class InteractionCounts:
+    """How often items were had, where it does not matter by whom.
+
+    Attributes:
+        records: item -> how many times it was had.
+        users: item -> how many users had it.
+        n_users: how many users there are.
+    """
+
+    records: Ints
+    users: Ints
+    n_users: int
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are."""
+        return int(self.records.sum())
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of a user and an item there are."""
+        return int(self.users.sum())
+
+
+@dataclass(frozen=True, eq=False)
 class Interactions:
     """What users did before; nothing is computed before a metric asks for it.
 
@@ -107,10 +132,20 @@ class Interactions:
         """Where the pairs of each user begin."""
         return starts_of(np.bincount(self.user, minlength=self.n_users))
 
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs there are."""
+        return len(self.item)
+
     @cached_property
     def users(self) -> Ints:
         """Item -> how many users had it."""
         return np.bincount(self.item, minlength=self.n_items)
+
+    @property
+    def counts(self) -> InteractionCounts:
+        """How often items were had."""
+        return InteractionCounts(self.records, self.users, self.n_users)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle without what was computed so far."""
@@ -122,13 +157,13 @@ class Train:
     """What users did before, by the numbers of items in a table.
 
     Attributes:
-        had: what they did.
-        number: the number in the table of each item that was had; these rise.
+        had: what they did, or only how often items were had.
+        number: the number in the table of each item that was had.
         n_items: how many numbers of items the table has.
         user_of: list -> its user among those who had something, -1 for all others.
     """
 
-    had: Interactions
+    had: Interactions | InteractionCounts
     number: Ints
     n_items: int
     user_of: Ints
@@ -142,6 +177,11 @@ class Train:
     def n_users(self) -> int:
         """How many users there are."""
         return self.had.n_users
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of a user and an item had there are."""
+        return self.had.n_pairs
 
     @cached_property
     def records(self) -> Ints:
@@ -159,21 +199,30 @@ class Train:
         return by_item
 
     @property
+    def _rows(self) -> Interactions:
+        """Who had what, which is kept only for metrics that need ``train_rows``."""
+        if isinstance(self.had, InteractionCounts):
+            msg = "a metric that reads who had what must need 'train_rows'"
+            raise TypeError(msg)
+        return self.had
+
+    @property
     def user(self) -> Ints:
         """The user of each pair of a user and an item had, as `had` numbers users."""
-        return self.had.user
+        return self._rows.user
 
     @cached_property
     def item(self) -> Ints:
         """The item of each pair."""
-        return self.number[self.had.item]
+        return self.number[self._rows.item]
 
     @cached_property
     def profile(self) -> Groups:
         """The items of each user who has a list, each once."""
-        length = np.append(np.diff(self.had.starts), 0)[self.user_of]
-        rows, _ = expand(self.had.starts[self.user_of], length)
-        item = self.number[self.had.item[rows]]
+        had = self._rows
+        length = np.append(np.diff(had.starts), 0)[self.user_of]
+        rows, _ = expand(had.starts[self.user_of], length)
+        item = self.number[had.item[rows]]
         return Groups(starts_of(length), item, np.ones(len(item)))
 
     def part(self, begin: int, end: int) -> Train:

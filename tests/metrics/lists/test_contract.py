@@ -7,6 +7,7 @@ reason, and the test asserts that it indeed does not hold: the lists are exhaust
 from __future__ import annotations
 
 import math
+import pickle
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -46,10 +47,15 @@ CUT = 4
 every_metric = pytest.mark.parametrize("name", NAMES)
 
 
-def evaluate(metric: Metric, w: World, **more: Any) -> Evaluation:
+def side(metric: Metric, w: World) -> dict[str, Any]:
+    """Return what is known besides the lists."""
     items = w.vectors if "vectors" in metric.needs else w.topics
     known = {"train": w.train, "reference": w.other}
-    given = {**known, "items": items, "catalog": CATALOG, **more}
+    return {**known, "items": items, "catalog": CATALOG}
+
+
+def evaluate(metric: Metric, w: World, **more: Any) -> Evaluation:
+    given = {**side(metric, w), **more}
     truth = {user: own for user, own in w.truth.items() if user in w.lists}
     lists = w.lists
     if metric.fact.rule.get("duplicates") == "count":
@@ -161,6 +167,31 @@ def test_what_a_metric_needs_is_known_and_refused_before_data_are_read(
         if metric.needs:
             with pytest.raises(ParameterError, match="needs"):
                 rk.evaluate(None, "no such file", metric)
+
+
+def in_batches(metric: Metric, w: World) -> list[float] | None:
+    """Return the value of all lists, each sent on its own; None if that is refused."""
+    try:
+        total = rk.Accumulator(metric, **side(metric, w))
+        for user, shown in w.lists.items():
+            total = pickle.loads(pickle.dumps(total))  # noqa: S301 - our own
+            judged = {user: w.truth[user]} if user in w.truth else {}
+            total.update(judged, {user: shown})
+        return [*total.result().mean.values()]
+    except ParameterError:
+        return None  # it needs all lists or all judgements at once
+
+
+@every_metric
+def test_what_travels_with_an_accumulator_is_enough(name: str) -> None:
+    """Whatever a metric reads of the data beside the lists, it must need."""
+    w = WORLDS[1]
+    truth = {user: w.truth[user] for user in w.lists if user in w.truth}
+    for metric in choices(name):
+        found = in_batches(metric, w)
+        if found is not None:
+            wanted = rk.evaluate(truth, w.lists, metric, **side(metric, w)).mean
+            assert np.array_equal(found, [*wanted.values()], equal_nan=True), metric
 
 
 # Effects

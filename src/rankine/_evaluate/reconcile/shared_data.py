@@ -69,7 +69,7 @@ class SharedData:
         by_rank = job.of_run.by_rank and self.ranked
         job.reference = self._reference(by_rank=by_rank)
         known = self._once("known", lambda: job.known)
-        job.known = replace(known, reference=job.reference)
+        job.known = known.beside(job.reference)
         job.weights = self._once("weights", lambda: job.weights)
         source = self._source(by_rank=by_rank)
         return job.evaluate(truth, source, joins=self._joins[by_rank])

@@ -220,7 +220,7 @@ ILD = listed(
     intra_list_diversity,
     aliases=("IntraListDiversity", "intra_list_diversity"),
     bounds=(0, math.inf),
-    needs=("vectors:by=features", "train:by=users"),
+    needs=("vectors:by=features", "train:by=users", "train_rows:by=users"),
     ordered=False,
     times=_times,
     matters={"runs": ("sample", ()), "seed": ("sample", ())},
@@ -313,7 +313,7 @@ Unexpectedness = listed(
     bounds=(0, math.inf),
     needs=(
         "vectors:by=features", "train:by=features", "train:by=users",
-        "reference:by=reference",
+        "train_rows:by=features", "train_rows:by=users", "reference:by=reference",
     ),
     ordered=False,
 )  # fmt: skip

@@ -42,7 +42,7 @@ def counts(train: Train, by: str) -> tuple[Ints, int]:
     if by == "records":
         return train.records, train.n_records
     if by == "pairs":
-        return train.users, len(train.item)
+        return train.users, train.n_pairs
     return train.users, train.n_users
 
 
@@ -66,8 +66,8 @@ def _not_had(table: Recommended, top: Top) -> Floats:
     if train is None:
         return np.zeros(len(top.item))
     width = max(table.n_items, 1)
-    # In order, as the items of a profile are.
     had = train.profile.owner * width + train.profile.member
+    had.sort(kind="stable")  # ids of two types may be in another order as texts
     asked = top.user * width + top.item
     place = np.minimum(np.searchsorted(had, asked), max(len(had) - 1, 0))
     known = had[place] == asked if len(had) else np.zeros(len(asked), dtype=np.bool_)
@@ -166,7 +166,7 @@ Novelty = listed(
     aliases=("MIUF", "MeanInvUserFreq", "SelfInformation", "mean_inv_user_freq"),
     bounds=(0, math.inf),
     parts=_novelty_parts,
-    needs=("train",),
+    needs=("train", "train_rows:by=own"),
     ordered=False,
     matters=dict.fromkeys(("cold", "scaled"), ("by", ("users", "records"))),
 )

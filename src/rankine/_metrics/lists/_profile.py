@@ -130,6 +130,8 @@ Serendipity = listed(
     needs=(
         "judgements",
         "train",
+        "train_rows:method=distance",
+        "train_rows:method=users",
         "catalog:method=popularity",
         "vectors:method=distance",
     ),
@@ -203,6 +205,6 @@ Calibration = listed(
     aliases=("Miscalibration", "CalibrationKL"),
     bounds=(0, math.inf),
     higher_is_better=False,
-    needs=("train", "topics"),
+    needs=("train", "train_rows", "topics"),
     ordered=False,
 )

@@ -441,6 +441,7 @@ ERR_IA = listed(
         "subtopics:wants=relevant",
         "topics:wants=profile",
         "train:wants=profile",
+        "train_rows:wants=profile",
         "judgements",
     ),
     binary=True,

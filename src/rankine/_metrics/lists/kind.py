@@ -22,6 +22,7 @@ LISTED: dict[str, Fact] = {}
 WORDS = {
     "judgements": "judgements; give qrels",
     "train": "the interactions that users had before; give train= or --train",
+    "train_rows": "to know who had what before; give train= or --train",
     "reference": "the lists of another recommender; give reference= or --reference",
     "catalog": "the catalogue; give catalog= or --catalog, or else train= or items=",
     "users": "to know which users should have a list; give qrels or train=",
