@@ -127,12 +127,12 @@ Serendipity = listed(
     "Serendipity",
     serendipity,
     bounds=(0, 2),
-    needs=(
-        "judgements",
-        "train",
-        "catalog:method=popularity",
-        "vectors:method=distance",
-    ),
+    needs={
+        "judgements": True,
+        "train": True,
+        "catalog": ("method", ("popularity",)),
+        "vectors": ("method", ("distance",)),
+    },
     binary=True,
 )
 
@@ -203,6 +203,6 @@ Calibration = listed(
     aliases=("Miscalibration", "CalibrationKL"),
     bounds=(0, math.inf),
     higher_is_better=False,
-    needs=("train", "topics"),
+    needs={"train": True, "topics": True},
     ordered=False,
 )
