@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.records import cached_property, record
+from rankine._base.records import cached_property
 from rankine._base.text import count
 from rankine._stats.exact import weighted_sum
 from rankine._stats.intervals import FLOOR, Interval, Sample
@@ -31,7 +31,7 @@ _BY_RULE = frozenset({"convention", "gaps"})
 """Where the convention says what a query without relevant items is worth."""
 
 
-@record(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Summary:
     """One metric over all queries.
 

@@ -290,13 +290,13 @@ class Metric:
         """Say whether the metric has such a parameter."""
         return parameter in self.fact.parameters
 
-    @cached_property
+    @property
     def depth(self) -> int | None:
         """The rank below which nothing matters, None if every rank matters."""
         k = self.get("k")
         return None if k is None else int(k)
 
-    @cached_property
+    @property
     def needs(self) -> frozenset[str]:
         """What must be known besides judged items and their ranks, by the parameters.
 
@@ -333,7 +333,7 @@ class Metric:
                 return choice
         return None
 
-    @cached_property
+    @property
     def summary(self) -> Summary:
         """How the values of the queries become one number."""
         return "mean" if self.get("aggregate") == "mean" else self.fact.summary
@@ -345,7 +345,7 @@ class Metric:
         turned = self.get("complement") is True and direction is not None
         return not direction if turned else direction
 
-    @cached_property
+    @property
     def empty(self) -> str:
         """What a query without relevant items is worth, as in `Fact.empty`.
 
