@@ -98,6 +98,26 @@ def test_nan_leaves_a_query_out() -> None:
     assert ev.per_query["Length"].to_list() == [3, 2, None]
 
 
+@pytest.mark.parametrize("choice", ["zero", "one", "skip", "nan", "error"])
+def test_nan_is_never_what_a_convention_counts_without_relevant_items(
+    choice: Any,
+) -> None:
+    @rk.metric(bounds=(1, math.inf), higher_is_better=False)
+    def RankOfFirst(table: Any) -> Any:  # noqa: N802
+        found = table.grade > 0
+        rank = table.per_query(table.query[found], table.rank[found])
+        return np.where(rank > 0, rank, np.nan)
+
+    qrels = {"found": {"a": 1}, "not found": {"a": 1}, "none": {"a": 0}}
+    run = {query: ["x", "a"] if query == "found" else ["x"] for query in qrels}
+    rule = rk.Convention(empty_truth=choice)
+    ev = rk.evaluate(qrels, run, RankOfFirst, convention=rule)
+
+    assert ev["RankOfFirst"] == 2
+    assert ev.per_query["RankOfFirst"].to_list() == [2, None, None]
+    assert "RankOfFirst is undefined for 2 queries: left out" in ev.notes
+
+
 def test_a_kernel_of_the_table() -> None:
     @rk.metric
     def Graded(table: Any, *, k: int | None = None) -> Any:  # noqa: N802

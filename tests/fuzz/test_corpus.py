@@ -9,16 +9,13 @@ from typing import Any
 
 import pytest
 
+from rankine._io.formats import FORMATS
 from tests.fuzz.child import Child
 from tests.fuzz.command import commanded
 from tests.fuzz.judge import FOLDER, checked, read
 from tests.fuzz.known import is_open
 
 CORPUS = Path(__file__).parent / "corpus"
-FORMATS = (
-    "trec", "trec-loose", "msmarco", "csv", "tsv", "beir", "movielens", "recbole",
-    "parquet", "arrow", "json", "ndjson",
-)  # fmt: skip
 TRUTH = {"q": {"a": 1, "b": 0}, "p": {"c": 2}}
 RUN = {"q": {"b": 0.9, "a": 0.5}, "p": {"c": 2.0}}
 OTHER: dict[str, Any] = {"qrels": RUN, "run": TRUTH}

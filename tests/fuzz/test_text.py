@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankine._io.formats import FORMATS
 from tests.fuzz import plain
 from tests.fuzz.edits import IDS, NUMBERS, Edit, edited, edits
 from tests.fuzz.effort import cases
@@ -15,7 +16,6 @@ from tests.fuzz.judge import Outcome, checked, evaluated, generated, read, writt
 from tests.fuzz.known import is_open
 from tests.fuzz.texts import (
     CSV,
-    FORMATS,
     OTHER,
     RUN,
     RUN_TEXT,

@@ -8,10 +8,6 @@ from hypothesis import strategies as st
 
 from tests.fuzz.edits import IDS, NUMBERS, PACKED
 
-FORMATS = (
-    "trec", "trec-loose", "msmarco", "csv", "tsv", "beir", "movielens", "recbole",
-    "parquet", "arrow", "json", "ndjson",
-)  # fmt: skip
 TRUTH = {"q": {"a": 1, "b": 0, "d1": 2}, "p": {"c": 1, "é": 3}}
 RUN = {"q": {"b": 0.9, "a": 0.5, "d1": 0.1}, "p": {"x": 2.0, "c": 1.5}}
 OTHER: dict[str, Any] = {"qrels": RUN, "run": TRUTH}

@@ -6,18 +6,26 @@ not there are data that show it.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import rankine as rk
+from rankine._conventions.presets import convention as named
+from rankine._evaluate.custom import forget
+from rankine._evaluate.summary import least_relevant
 from rankine._join import judged
-from rankine._metrics.metric import REGISTRY, Metric
+from rankine._metrics.metric import REGISTRY, Metric, register
 from rankine.errors import ParameterError
+from tests.metrics.contract.data import SEEDS, bound, data
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rankine._base.arrays import Floats
+    from rankine._tables.judged import Judged
 
 rk.metrics()
 NAMES = list(REGISTRY)
@@ -67,6 +75,123 @@ def test_a_metric_of_a_set_does_not_ask_where_an_item_stands(name: str) -> None:
         changed += not np.array_equal(one, other, equal_nan=True)
 
     assert bool(changed) == (not REGISTRY[name].by_set)
+
+
+# Queries without a value
+
+ODD: tuple[dict[str, Any], dict[str, Any]] = (
+    {
+        "found": {"a": 4, "b": 0},
+        "not retrieved": {"a": 4, "c": 0},
+        "not in the run": {"a": 2},
+        "nothing relevant": {"b": 0, "c": 0},
+        "all relevant": {"a": 1},
+        "all alike": {"a": 1, "b": 1},
+        "balanced": {"a": 1, "b": -1},
+    },
+    {
+        "found": ["x", "b", "a"],
+        "not retrieved": ["x", "b"],
+        "nothing relevant": ["b", "y"],
+        "all relevant": ["a"],
+        "all alike": ["a", "b"],
+        "balanced": ["b", "a"],
+    },
+)
+"""Judgements and lists of one kind each, of which two have nothing found."""
+
+
+def with_all_choices(name: str) -> tuple[Metric, ...]:
+    return (base_of(name), *bound(name))
+
+
+def odd_tables() -> Iterator[Judged]:
+    for convention in (named("rankine"), named("rankine").replace(negative="keep")):
+        for world in (ODD, *map(data, SEEDS)):
+            yield judged(*world, convention)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_query_with_relevant_items_has_a_value_unless_declared(name: str) -> None:
+    without = []
+    for metric in with_all_choices(name):
+        for table in odd_tables():
+            relevant = table.n_relevant(least_relevant(metric)) > 0
+            if np.isnan(metric.values(table)[relevant]).any():
+                without.append(str(metric))
+
+    assert bool(without) == (REGISTRY[name].undefined != "never"), without
+
+
+def declared(metric: Metric, value: float, *, relevant: bool, worth: float) -> float:
+    """Return what a query is worth, by the facts of its metric.
+
+    Args:
+        metric: the metric.
+        value: what its kernel gives.
+        relevant: whether the query has relevant items.
+        worth: what a convention gives a query without any.
+    """
+    if relevant:
+        by_rule = metric.fact.undefined == "convention" and math.isnan(value)
+    elif metric.empty == "gaps":
+        by_rule = math.isnan(value)
+    else:
+        by_rule = metric.empty == "convention"
+    return worth if by_rule else value
+
+
+WORTHS = {"zero": 0.0, "one": 1.0, "skip": math.nan}
+KEPT = {("Accuracy", "zero"): "what is not relevant and not shown counts"}
+"""Metric and choice -> why a query without relevant items has its own value."""
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if REGISTRY[n].summary != "sum"])
+@pytest.mark.parametrize("choice", WORTHS)
+def test_a_query_is_worth_what_the_metric_declares(name: str, choice: str) -> None:
+    rule = named("rankine").replace(empty_truth=choice)
+    metrics = [m for m in with_all_choices(name) if m.get("single") != "undefined"]
+    ev = rk.evaluate(*ODD, metrics, convention=rule, catalog=CATALOG)
+    for summary in ev.summaries.values():
+        metric, table = summary.metric, summary.table
+        assert table is not None
+        own = metric.values(table)
+        relevant = table.n_relevant(least_relevant(metric)) > 0
+        expected = [
+            declared(metric, value, relevant=has, worth=WORTHS[choice])
+            for value, has in zip(own.tolist(), relevant.tolist(), strict=True)
+        ]
+
+        same = np.array_equal(summary.values, expected, equal_nan=True)
+        assert same == ((name, choice) not in KEPT), str(metric)
+        assert summary.n_undefined == np.isnan(expected).sum()
+
+
+def rank_of_the_first(table: Judged) -> Floats:
+    first = np.full(table.n_queries, np.inf)
+    inside = table.grade > 0
+    np.minimum.at(first, table.query[inside], table.rank[inside])
+    return np.where(np.isinf(first), np.nan, first)
+
+
+@pytest.mark.parametrize("choice", WORTHS)
+def test_a_nan_that_nobody_declared_is_left_out_and_counted(choice: str) -> None:
+    made = register("RankOfFirst", rank_of_the_first, bounds=(1, np.inf))
+    rule = named("rankine").replace(empty_truth=choice)
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}, "q4": {"a": 0}}
+    run = {"q1": ["a"], "q2": ["x", "x2", "a"], "q3": ["x"], "q4": ["a"]}
+    try:
+        ev = rk.evaluate(qrels, run, made, convention=rule)
+    finally:
+        forget("RankOfFirst")
+    worth = WORTHS[choice]
+    known = [1, 3] if math.isnan(worth) else [1, 3, worth]
+
+    assert ev[made] == sum(known) / len(known)
+    assert ev.per_query["RankOfFirst"].to_list()[2] is None
+    assert "RankOfFirst is undefined for 1 query: left out" in [
+        note.replace("2 queries", "1 query") for note in ev.notes
+    ]
 
 
 # Values that depend on other queries
@@ -147,11 +272,7 @@ def test_the_catalogue_is_needed_where_it_is_the_universe(metric: Metric) -> Non
 
 def test_all_metrics_that_take_the_catalogue_say_when_they_need_it() -> None:
     takes = {name for name in NAMES if Metric(name).takes("catalog")}
-    says = {
-        name
-        for name in NAMES
-        if any(need.startswith("catalog") for need in REGISTRY[name].needs)
-    }
+    says = {name for name in NAMES if "catalog" in REGISTRY[name].needs}
 
     # Utility takes it for 0 where it is not given, as trec_eval does.
     assert takes - says == {"Utility"}

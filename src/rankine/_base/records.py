@@ -1,4 +1,4 @@
-"""Records: made quickly, with values computed once and mappings that can be hashed."""
+"""Parts of records: values computed once, and mappings that can be hashed."""
 
 from __future__ import annotations
 
@@ -7,20 +7,6 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass as record
-else:
-    from dataclasses import dataclass
-
-    def record(**options: Any) -> Any:
-        """Make a dataclass whose fields only type checkers refuse to set again.
-
-        Refusing it at run time too takes 0.1 microseconds for each field when a record
-        is made: together 7 % of an evaluation of one short list.
-        """
-        return dataclass(**{**options, "frozen": False})
-
-
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property
 else:
@@ -28,7 +14,9 @@ else:
     class cached_property(functools.cached_property):  # noqa: N801 - as it is known
         """A property that is computed once, without the lock of Python 3.11.
 
-        Two threads at once may compute it twice.
+        That lock is one for all instances: where a thread computes a property of its
+        table, other threads would wait with theirs. Two threads at once may compute the
+        same one twice.
         """
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -64,4 +52,4 @@ def freeze(value: Any) -> Any:
     return value
 
 
-__all__ = ["Frozen", "cached_property", "freeze", "record"]
+__all__ = ["Frozen", "cached_property", "freeze"]

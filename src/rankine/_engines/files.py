@@ -11,6 +11,7 @@ from rankine._engines.frames import functions, quoted
 from rankine._engines.jobs import run_action
 from rankine._engines.work import JUDGED, LISTED, ROLES
 from rankine._io.columns import resolve
+from rankine._io.formats import FORMATS as KNOWN
 from rankine.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
@@ -19,17 +20,9 @@ if TYPE_CHECKING:
     from rankine._io.sources import Reading
 
 FORMATS = ("parquet", "csv", "tsv", "ndjson", "trec")
-_BY_SUFFIX = {
-    "": "parquet",
-    ".parquet": "parquet",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".ndjson": "ndjson",
-    ".jsonl": "ndjson",
-    ".txt": "trec",
-    ".trec": "trec",
-    ".run": "trec",
-    ".qrels": "trec",
+"""The formats that Spark reads, of those that are known."""
+_BY_SUFFIX = {"": "parquet"} | {
+    ending: name for name in FORMATS for ending in KNOWN[name].endings
 }
 _PACKED = {".gz", ".bz2", ".zst", ".lz4", ".snappy"}
 _TREC = {

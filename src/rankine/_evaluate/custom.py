@@ -66,7 +66,8 @@ def metric(
     """Make a metric from a function, to be used like any other metric.
 
     The function takes the ranking of one query and its judgements, and returns a
-    number, or nan if there is none: the query is then left out of the mean. Its other
+    number, or nan if there is none: the query is then left out of the mean and counted
+    in the notes, under every convention. Return 0 where that is meant. Its other
     parameters become those of the metric, and must have defaults; if one is called
     ``k``, ``@10`` sets it, and the ranking ends there.
 
@@ -133,10 +134,10 @@ def metric(
     kernel.__signature__ = Signature([first, *keywords])
     kernel.__doc__ = function.__doc__ or f"{chosen}: a metric of your own."
     kernel.__name__ = kernel.__qualname__ = chosen
-    facts: dict[str, Any] = {"empty": "keep", "binary": False}
+    facts: dict[str, Any] = {"empty": "keep", "undefined": "skip", "binary": False}
     facts["origin"] = Origin(function)
     if given == _PAIR:
-        facts["needs"] = ("judgements",)
+        facts["needs"] = {"judgements": True}
     registered = register(
         chosen, kernel, kind, bounds=bounds, higher_is_better=higher_is_better, **facts
     )

@@ -127,35 +127,27 @@ def evaluate(
     >>> rk.evaluate(qrels, run, ["AP", "RR"]).mean
     {'AP': 0.6666666666666666, 'RR': 0.75}
     """
-    nothing = (
-        ties is order is name is catalog is rel is items is depth is keep is train
-        is columns is reference is grades is weights is memory_limit is None
-    )  # fmt: skip
-    usual = lower_is_better is lenient is False and isinstance(engine, str)
-    if nothing and usual and engine == "auto":
-        job = _without_options(metrics, convention)
-    else:
-        options = Options(
-            convention=convention,
-            ties=ties,
-            rel=rel,
-            catalog=catalog,
-            items=items,
-            train=train,
-            reference=reference,
-            weights=weights,
-            columns=columns,
-            grades=grades,
-            depth=depth,
-            name=name,
-            order=order,
-            lower_is_better=lower_is_better,
-            lenient=lenient,
-            keep=keep,
-            engine=engine,
-            memory_limit=memory_limit,
-        )
-        job = prepare(metrics, options)
+    options = Options(
+        convention=convention,
+        ties=ties,
+        rel=rel,
+        catalog=catalog,
+        items=items,
+        train=train,
+        reference=reference,
+        weights=weights,
+        columns=columns,
+        grades=grades,
+        depth=depth,
+        name=name,
+        order=order,
+        lower_is_better=lower_is_better,
+        lenient=lenient,
+        keep=keep,
+        engine=engine,
+        memory_limit=memory_limit,
+    )
+    job = prepare(metrics, options)
     job.check(judged=qrels is not None)
     truth = job.truth(qrels, run)
     _ = job.known, job.weights  # before the run, which may be large
@@ -306,27 +298,6 @@ class Job:
             weights=self.weights,
             partial=self.partial,
         )
-
-
-_prepared: dict[tuple[Any, ...], Job] = {}
-"""Jobs without options, by metrics and convention."""
-_MOST_PREPARED = 256
-
-
-def _without_options(metrics: Any, convention: str | Convention) -> Job:
-    """Prepare metrics by a convention, once for many calls."""
-    asked = _listed(metrics)
-    if not isinstance(convention, str):
-        return prepare(asked, Options(convention=convention))
-    plan = plan_of(asked, convention, None, None, None)
-    job = _prepared.get((asked, convention))
-    # There is another plan once a metric has been defined anew.
-    if job is None or job.plan is not plan:
-        job = prepare(asked, Options(convention=convention))
-        if len(_prepared) >= _MOST_PREPARED:
-            _prepared.clear()
-        _prepared[asked, convention] = job
-    return job
 
 
 def prepare(metrics: Any, options: Options) -> Job:

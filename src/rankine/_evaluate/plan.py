@@ -226,8 +226,7 @@ def fields_of(metric: Metric) -> tuple[str, ...]:
     fact = metric.fact
     if not isinstance(metric, ListMetric):
         return tuple(field for field in FIELDS if field != "overrides")
-    judged = any(need.startswith("judgements") for need in fact.needs)
-    more = _OF_JUDGED_LISTS if judged else ()
+    more = _OF_JUDGED_LISTS if "judgements" in fact.needs else ()
     return (*OF_LISTS, *more, *_OF_MEANS, *fact.follows.values())
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.records import cached_property, record
+from rankine._base.records import cached_property
 from rankine._base.text import count
 from rankine._stats.exact import weighted_sum
 from rankine._stats.intervals import FLOOR, Interval, Sample
@@ -31,7 +31,7 @@ _BY_RULE = frozenset({"convention", "gaps"})
 """Where the convention says what a query without relevant items is worth."""
 
 
-@record(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Summary:
     """One metric over all queries.
 
@@ -386,18 +386,23 @@ def _needs_relevant(metric: Metric) -> bool:
 
 
 def _empty(metric: Metric, table: Judged, gaps: Bools | None) -> Bools:
-    """Mark the queries without relevant items, and those without a value.
+    """Mark the queries without anything to gain: without relevant items, mostly.
 
-    A metric that needs relevant items has no value where nothing can be gained. Where
-    losses count as well, there is something to gain in avoiding them.
+    Some metrics declare that they also have nothing to gain where they have no value.
+    Where losses count as well, there is something to gain in avoiding them.
     """
+    if gaps is None:
+        gaps = np.zeros(table.n_queries, dtype=np.bool_)
     losses = table.keep_negative and metric.get("gain") == "linear"
-    if metric.empty == "gaps" or (losses and metric.empty == "convention"):
-        return np.zeros(table.n_queries, dtype=np.bool_) if gaps is None else gaps
+    own = metric.empty == "gaps" or (losses and metric.empty == "convention")
+    # Whether it has nothing to gain where it has no value, in spite of relevant items.
+    folds = metric.empty in _BY_RULE and metric.fact.undefined == "convention"
+    if own and folds:
+        return gaps
     empty: Bools = table.n_relevant(least_relevant(metric)) == 0
-    if gaps is not None and metric.empty == "convention":
-        return empty | gaps
-    return empty
+    if own:
+        return empty & gaps
+    return empty | gaps if folds else empty
 
 
 def least_relevant(metric: Metric) -> float:

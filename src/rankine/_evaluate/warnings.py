@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.contradiction import NO_CONTRADICTION, TRUST, Contradiction
-from rankine._base.records import record
 from rankine._base.text import count
 from rankine._tables.judged import Judged
 
@@ -40,7 +39,7 @@ _HARDLY = 0.01
 _NONE = math.inf, -math.inf
 
 
-@record(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Doubts:
     """What was seen of judgements and a run.
 

@@ -24,7 +24,7 @@ from rankine._experiment.grid import metrics_of
 from rankine._experiment.problems import Problems
 from rankine._experiment.schema import DEFAULT, checked
 from rankine._io.columns import ALIASES, check_parts
-from rankine._io.detect import FORMATS
+from rankine._io.formats import names_for
 from rankine._io.sources import Reading
 from rankine._stats.pairwise import Settings
 from rankine.errors import (
@@ -363,7 +363,7 @@ def _fitting(
     """See that every metric can be computed under every convention."""
     for role, name in (said.formats or {}).items():
         with problems.of(document, ("formats", role)):
-            check_choice(f"the format of {role}", name, FORMATS)
+            check_choice(f"the format of {role}", name, names_for(role))
     for part, column in (said.columns or {}).items():
         with problems.of(document, ("columns", part)):
             _check_column(part, column)

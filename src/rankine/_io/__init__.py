@@ -324,8 +324,8 @@ def read_table(
     Args:
         path: a file, a folder or a pattern of files, or ``-`` for standard input, in
             any of the formats, compressed or not.
-        format: ``csv``, ``tsv``, ``recbole``, ``parquet``, ``arrow``, ``json`` or
-            ``ndjson``; recognised by the content if not given.
+        format: ``csv``, ``tsv``, ``beir``, ``recbole``, ``parquet``, ``arrow``,
+            ``json`` or ``ndjson``; recognised by the content if not given.
         columns: which column is what, as ``{"user": "visitor", "reward": ...}``, or by
             their numbers from 1.
         encoding: the encoding of text that is not UTF-8.

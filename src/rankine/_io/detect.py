@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from itertools import pairwise
@@ -22,12 +21,12 @@ from rankine._io.fields import (
     named,
     split,
 )
+from rankine._io.formats import FORMATS, Format, check_role, names_for, told
 from rankine.errors import (
     ColumnNotFoundError,
     FormatError,
     NoRowsError,
     ParameterError,
-    nearest,
 )
 
 if TYPE_CHECKING:
@@ -36,12 +35,6 @@ if TYPE_CHECKING:
     from rankine._io.bytes import Opened
     from rankine._io.sources import Reading
 
-FORMATS = (
-    "trec", "trec-loose", "msmarco", "csv", "tsv", "beir", "movielens", "recbole",
-    "parquet", "arrow", "json", "ndjson",
-)  # fmt: skip
-TABLES = ("csv", "tsv", "beir", "recbole", "parquet", "arrow", "json", "ndjson")
-"""The formats that have names of columns."""
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
 _EPOCH = 10**8
 """No grade is so large: such a number is a time in seconds."""
@@ -51,8 +44,9 @@ _TREC = {"run": 6, "qrels": 4}
 
 def sniff(opened: Opened, role: Role, how: Reading) -> Sniffed:
     """Find out what a file is, or believe what the user says."""
-    known = _not_text(opened, how)
-    return _naming(known or _text(opened, role, how), opened.name)
+    known = _not_text(opened, told(how, role)) or _text(opened, role, how)
+    check_role(known, role, opened.name)
+    return _naming(known, opened.name)
 
 
 def _naming(sniffed: Sniffed, name: str) -> Sniffed:
@@ -67,21 +61,16 @@ def sniff_table(opened: Opened, how: Reading) -> Sniffed:
     and nothing in it looks like a name.
     """
     format_name = how.format
-    if format_name in FORMATS and format_name not in TABLES:
-        msg = (
-            f"format {format_name!r} has no column names, which a table needs; use one "
-            f"of {', '.join(TABLES)}"
-        )
-        raise ParameterError(msg)
-    known = _not_text(opened, how)
+    known = _not_text(opened, told(how, "table"))
     if known:
+        check_role(known, "table", opened.name)
         return known
     lines = first_lines(opened)
     if "\0" in lines[0].text:
         msg = (
             f"{opened.name}: is binary data of an unknown kind; a table must be one of "
-            f"{', '.join(TABLES)}, in UTF-8 or in the encoding given with encoding= or "
-            "--encoding"
+            f"{', '.join(names_for('table'))}, in UTF-8 or in the encoding given with "
+            "encoding= or --encoding"
         )
         raise FormatError(msg)
     mark = _mark_of_table(lines, format_name)
@@ -141,36 +130,24 @@ def _has_known(names: Sequence[str]) -> bool:
     return any(name.casefold() in NAMES_OF_TABLES for name in names)
 
 
-def _not_text(opened: Opened, how: Reading) -> Sniffed | None:
+def _not_text(opened: Opened, told: Format | None) -> Sniffed | None:
     """Return what a file is, if it is not text in fields."""
-    format_name = how.format
-    if format_name is not None and format_name not in FORMATS:
-        msg = (
-            f"unknown format {format_name!r}; known formats are "
-            f"{', '.join(FORMATS)}{nearest(format_name, FORMATS)}"
-        )
-        raise ParameterError(msg)
     head = opened.head
     if not head:
         msg = f"{opened.name}: the file is empty"
         raise NoRowsError(msg)
-    binary = _binary(head, opened.name)
-    if format_name in {"parquet", "arrow", "json", "ndjson"}:
-        return Sniffed(format_name)
-    if binary:
-        return Sniffed(binary)
-    if format_name is None and re.match(rb'\s*(\{\s*["}]|\[\s*["[{\]])', head):
-        return Sniffed(_kind_of_json(head.lstrip()))
-    if format_name is None and head.lstrip()[:1] == b"[" and _is_list(_filled(head)[0]):
-        return Sniffed(_kind_of_json(head.lstrip()))
+    _refuse_binary(head, opened.name)
+    if told is not None and not told.is_text_in_fields:
+        return Sniffed(told.name)
+    for entry in FORMATS.values():
+        detected = told is None and entry.detect is not None and entry.detect(head)
+        if detected or (entry.magic and head.startswith(entry.magic)):
+            return Sniffed(entry.name)
     return None
 
 
-def _binary(head: bytes, name: str) -> str | None:
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
+def _refuse_binary(head: bytes, name: str) -> None:
+    """Refuse what is known and cannot be read."""
     refused = {
         b"\x80\x02": "a pickle, which may run programs",
         b"\x80\x03": "a pickle, which may run programs",
@@ -184,39 +161,6 @@ def _binary(head: bytes, name: str) -> str | None:
         if head.startswith(magic):
             msg = f"{name}: cannot be read, as it is {word}"
             raise FormatError(msg)
-    return None
-
-
-def _filled(head: bytes) -> list[bytes]:
-    """Return the lines that are not blank."""
-    return [line for line in head.split(b"\n") if line.strip()]
-
-
-def _is_list(line: bytes) -> bool:
-    """Say whether a line is a whole list of JSON."""
-    try:
-        return isinstance(json.loads(line), list)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _kind_of_json(head: bytes) -> str:
-    """Distinguish one JSON value from a record, or a list of items, per line."""
-    lines = _filled(head)
-    if head[:1] == b"[":
-        return "ndjson" if len(lines) > 1 and _is_list(lines[0]) else "json"
-    try:
-        first = json.loads(lines[0])
-    except (ValueError, RecursionError):
-        # A value over several lines, or a line that is longer than what was read.
-        inside = re.match(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(.)', head, re.DOTALL)
-        return "ndjson" if inside and inside[1] not in b"{[" else "json"
-    if len(lines) > 1 and lines[1].lstrip()[:1] == b"{":
-        return "ndjson"
-    records = isinstance(first, dict) and any(
-        isinstance(value, (str, int, float)) for value in first.values()
-    )
-    return "ndjson" if records else "json"
 
 
 def _text(opened: Opened, role: Role, how: Reading) -> Sniffed:
@@ -316,7 +260,7 @@ def _unnamed(
         msg = (
             f"{name}: cannot tell its format from the first line, {first[:_SHOWN]!r}; "
             "TREC text has 6 columns in a run and 4 in judgements; say which it is "
-            f"with format= or --format: {', '.join(FORMATS)}"
+            f"with format= or --format: {', '.join(names_for(role))}"
         )
         raise FormatError(msg)
     rows = [split(line.text, mark) for line in lines]

@@ -21,15 +21,12 @@ from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.text import Counted, count
 from rankine._io.batches import read_batches
 from rankine._io.bytes import STDIN, Opened, cannot
-from rankine._io.csv import csv_part, read_separated
 from rankine._io.detect import sniff, sniff_table
+from rankine._io.formats import FORMATS
 from rankine._io.frames import frame_part, from_frame, reason, rows_of
-from rankine._io.json import json_part, read_json
 from rankine._io.mappings import as_rows
-from rankine._io.parquet import arrow_part, parquet_part, parquet_stream
 from rankine._io.sources import Rows, Stream, is_empty, no_rows, with_rows
 from rankine._io.tables import Table, together
-from rankine._io.trec import read_trec
 from rankine.errors import FormatError, NoRowsError
 
 if TYPE_CHECKING:
@@ -57,8 +54,6 @@ _VERSIONED = {
     "Iceberg": ("metadata/*.metadata.json", "pyiceberg", "scan_iceberg"),
 }
 """Tables with versions: what is in their folders, and what in polars reads them."""
-_OF_COLUMNS = {".parquet", ".arrow", ".ipc", ".feather"}
-"""Endings of files that have bytes even without rows; text need not have any."""
 
 
 def read_path(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
@@ -163,18 +158,7 @@ def _read(place: Path, role: Role, how: Reading, keys: _Keys) -> Rows | Stream |
         return replace(rows, kind=part.kind)
     opened = Opened(place, how)
     sniffed = sniff(opened, role, how)
-    source: Rows | Stream | Lists
-    of_ranks = sniffed.parts[:3] == ("query", "item", "rank") and not how.grades
-    if (sniffed.format in {"trec", "trec-loose"} and not sniffed.parts) or of_ranks:
-        source = read_trec(opened, sniffed, role, how)
-    elif sniffed.format in {"json", "ndjson"}:
-        source = read_json(opened, role, how, lines=sniffed.format == "ndjson")
-    elif role == "run" and how.memory and opened.path and sniffed.format == "parquet":
-        source = parquet_stream(opened, how)
-    elif sniffed.format in {"parquet", "arrow"}:
-        source = rows_of(_columns(opened, sniffed), role, how)
-    else:
-        source = read_separated(opened, sniffed, role, how)
+    source = FORMATS[sniffed.format].read(opened, sniffed, role, how)
     if is_empty(source):
         raise no_rows(opened.name, role)
     return replace(source, kind=_kind(opened, sniffed))
@@ -184,17 +168,9 @@ def _open(place: Path, how: Reading, keys: _Keys) -> Part:
     """Open a file with named columns, by its content."""
     opened = Opened(place, how)
     sniffed = sniff_table(opened, how)
-    if sniffed.format in {"json", "ndjson"}:
-        part = json_part(opened, lines=sniffed.format == "ndjson")
-    elif sniffed.format in {"parquet", "arrow"}:
-        part = _columns(opened, sniffed)
-    else:
-        part = csv_part(opened, sniffed)
+    entry = FORMATS[sniffed.format]
+    part = entry.open(opened, sniffed)  # type: ignore[misc] # it was checked to be one
     return _with_keys(replace(part, kind=_kind(opened, sniffed)), keys)
-
-
-def _columns(opened: Opened, sniffed: Sniffed) -> Part:
-    return parquet_part(opened) if sniffed.format == "parquet" else arrow_part(opened)
 
 
 def _kind(opened: Opened, sniffed: Sniffed) -> str:
@@ -290,9 +266,13 @@ def _number(path: Path) -> int:
 
 
 def _refuse_cut_off(paths: list[Path]) -> None:
-    """Refuse a file of columns without a byte, which a failed write leaves."""
+    """Refuse a file of columns without a byte, which a failed write leaves.
+
+    Text need not have any, if there are no rows.
+    """
+    full = {end for entry in FORMATS.values() if entry.magic for end in entry.endings}
     for path in paths:
-        if path.suffix.lower() in _OF_COLUMNS and path.stat().st_size == 0:
+        if path.suffix.lower() in full and path.stat().st_size == 0:
             msg = f"{path}: has no bytes; its write probably failed: write it again"
             raise FormatError(msg)
 

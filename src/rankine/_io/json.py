@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Ints
     from rankine._io.bytes import Opened
     from rankine._io.columns import Role
+    from rankine._io.fields import Sniffed
     from rankine._io.sources import Reading
     from rankine._io.tables import Loaded
 
@@ -42,6 +43,9 @@ _LARGE = 1 << 25
 """Bytes of JSON that are read at once."""
 _ROWS = 1 << 18
 """Items that are held at once."""
+_STARTS = re.compile(rb'\{\s*["}]|\[\s*["[{\]]')
+"""How a value of JSON begins that can hold judgements or a run."""
+_FIRST_VALUE = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(.)', re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
 _VALUES: dict[pl.DataType, str] = {
@@ -53,11 +57,55 @@ _VALUES: dict[pl.DataType, str] = {
 _TYPES = {str: pl.String(), int: pl.Int64(), float: pl.Float64()}
 
 
+def is_json(head: bytes) -> bool:
+    """Say whether a file is one value of JSON, by its first bytes."""
+    return _kind(head) == "json"
+
+
+def is_json_lines(head: bytes) -> bool:
+    """Say whether each line of a file is a value of JSON, by its first bytes."""
+    return _kind(head) == "ndjson"
+
+
+def _kind(head: bytes) -> str | None:
+    """Distinguish one JSON value from a record, or a list of items, per line."""
+    start = head.lstrip()
+    if start[:1] not in (b"{", b"["):
+        return None
+    lines = [line for line in start.split(b"\n") if line.strip()]
+    if start[:1] == b"[" and _is_list(lines[0]):
+        return "ndjson" if len(lines) > 1 else "json"
+    if not _STARTS.match(start):
+        return None
+    if start[:1] == b"[":
+        return "json"
+    try:
+        first = json.loads(lines[0])
+    except (ValueError, RecursionError):
+        # A value over several lines, or a line that is longer than what was read.
+        inside = _FIRST_VALUE.match(start)
+        return "ndjson" if inside and inside[1] not in b"{[" else "json"
+    if len(lines) > 1 and lines[1].lstrip()[:1] == b"{":
+        return "ndjson"
+    records = isinstance(first, dict) and any(
+        isinstance(value, (str, int, float)) for value in first.values()
+    )
+    return "ndjson" if records else "json"
+
+
+def _is_list(line: bytes) -> bool:
+    """Say whether a line is a whole list of JSON."""
+    try:
+        return isinstance(json.loads(line), list)
+    except (ValueError, RecursionError):
+        return False
+
+
 def read_json(
-    opened: Opened, role: Role, how: Reading, *, lines: bool
+    opened: Opened, sniffed: Sniffed, role: Role, how: Reading
 ) -> Lists | Rows | Stream:
     """Read {query: {item: number}}, {query: [items]}, [[items], ...], or records."""
-    text, name = opened.read(), opened.name
+    text, name, lines = opened.read(), opened.name, sniffed.format == "ndjson"
     large = role == "run" and not lines and len(text) > _LARGE
     if large and text.lstrip()[:1] == b"{":
         return _in_parts(text, name, how)
@@ -93,11 +141,12 @@ def _by_place(
     return from_entries(by_place, role, how, name, len(entries), numbers)
 
 
-def json_part(opened: Opened, *, lines: bool) -> Part:
+def json_part(opened: Opened, sniffed: Sniffed) -> Part:
     """Open records: a list of objects, or one object per line.
 
     An object whose keys are not column names is kept as it is.
     """
+    lines = sniffed.format == "ndjson"
     types = _types(opened) if lines else None
     if types is None:
         return _whole_part(opened, lines=lines)

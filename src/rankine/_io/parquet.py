@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator, Sequence
 
     from rankine._io.bytes import Opened
+    from rankine._io.fields import Sniffed
     from rankine._io.sources import Reading
     from rankine._io.tables import Loaded
 
@@ -43,7 +44,7 @@ _DAMAGED = (
 )  # fmt: skip
 
 
-def parquet_part(opened: Opened) -> Part:
+def parquet_part(opened: Opened, _: Sniffed) -> Part:
     """Open a Parquet file, of which only the columns that are wanted are read."""
     held = None if opened.path else opened.read()
 
@@ -74,9 +75,9 @@ def parquet_part(opened: Opened) -> Part:
     return Part(opened.name, tuple(schema), load, numeric, batches=batches)
 
 
-def parquet_stream(opened: Opened, how: Reading) -> Stream:
+def parquet_stream(opened: Opened, sniffed: Sniffed, how: Reading) -> Stream:
     """Read a run from a Parquet file in parts, each of some rows of all columns."""
-    table = parquet_part(opened)
+    table = parquet_part(opened, sniffed)
     part = resolved(table, "run", how)
     names = list(dict.fromkeys(part.values()))
     with _taken_for("Parquet", opened):
@@ -116,7 +117,7 @@ def parquet_stream(opened: Opened, how: Reading) -> Stream:
     )
 
 
-def arrow_part(opened: Opened) -> Part:
+def arrow_part(opened: Opened, _: Sniffed) -> Part:
     """Open a file in Arrow's own format, or a stream of it."""
     data = io.BytesIO(opened.read())
     whole = opened.head.startswith(b"ARROW1")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.notebook import as_table
-from rankine._base.records import record
 from rankine.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
@@ -188,7 +187,7 @@ class Stream:
     contradiction: Contradiction = NO_CONTRADICTION
 
 
-@record(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lists:
     """A mapping from query to {item: number}, to a list of items, or to a set.
 

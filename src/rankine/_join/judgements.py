@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.forks import need_threads
-from rankine._base.records import cached_property, record
+from rankine._base.records import cached_property
 from rankine._base.text import KEEP_LARGEST
 from rankine._io import mappings, read
 from rankine._io.repeats import cleaned, first_repeat
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rankine._io.sources import Reading
 
 
-@record(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Named:
     """Judged grades, and the item that each was given to.
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Kernel: TypeAlias = "Callable[..., Floats]"
 Parts: TypeAlias = "Callable[..., tuple[Floats, Floats]]"
 Summary = Literal["mean", "sum", "geometric", "ratio", "run"]
+When: TypeAlias = tuple[str, tuple[Any, ...]]
+"""A parameter, and the values of it that are meant; none means all but None."""
 
 
 @dataclass(frozen=True)
@@ -92,21 +94,24 @@ class Fact:
             says; as the convention says, but only where the metric has no value
             (``gaps``); not at all where there is no value (``skip``); or with its own
             value, which does not need relevant items (``keep``).
+        undefined: what it means where the kernel gives nan for a query that has
+            relevant items: that never happens; the query has nothing to gain, and is
+            worth what the ``convention`` says of one without relevant items; or the
+            metric has no value, and the query is left out and counted in the notes
+            (``skip``). A nan that is not declared is left out, too.
         lacks: what the queries on which the convention decides do not have, in words.
         needs: what must be known besides judged items and their ranks: "scores" of all
             retrieved items, the size of the "catalog"; for lists, "judgements",
             "reference", "users", "vectors", "topics", "subtopics", or "train", which
-            gives how often items were had; who had what takes "train_rows" as well. A
-            need such as ``vectors:method=distance`` holds for that value of a
-            parameter, one such as ``judgements:rel`` if the parameter has any.
+            gives how often items were had; who had what takes "train_rows" as well.
+            Each is needed always (True), or when a parameter has certain values.
         binary: whether grades are read only through a threshold.
         ordered: whether the order of tied items can matter.
         by_set: whether it does not matter at which rank above the cutoff an item is.
         symmetric: whether it does not matter which of two runs comes first.
         directed: parameter -> its values for which it matters nevertheless.
         across: the choices that make the value of a query depend on other queries.
-        matters: parameter -> another parameter and the only values of it for which the
-            first has an effect; no values means all but None.
+        matters: parameter -> when it has an effect, by the value of another parameter.
         contested: why some say that its means should not be compared.
         counts: what a number of all lists is made of: how often each item is shown, or
             how many lists there are of each length.
@@ -131,15 +136,16 @@ class Fact:
     each: Kernel | None = None
     times: Callable[..., Floats | None] | None = None
     empty: Literal["convention", "gaps", "skip", "keep"] = "convention"
+    undefined: Literal["never", "convention", "skip"] = "never"
     lacks: str = "a relevant item"
-    needs: frozenset[str] = frozenset()
+    needs: Mapping[str, When | Literal[True]] = field(default_factory=dict)
     binary: bool = True
     ordered: bool = True
     by_set: bool = False
     symmetric: bool = True
     directed: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     across: tuple[Across, ...] = ()
-    matters: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+    matters: Mapping[str, When] = field(default_factory=dict)
     contested: str = ""
     counts: Literal["items", "lists"] = "items"
     follows: Mapping[str, str] = field(default_factory=dict)
@@ -166,8 +172,7 @@ class Fact:
         for key, (other, values) in self.matters.items():
             if key not in given or given[key] == self.parameters[key]:
                 continue
-            chosen = given.get(other, self.parameters[other])
-            if chosen not in values if values else chosen is None:
+            if not _is_meant(given.get(other, self.parameters[other]), values):
                 yield key
 
     @cached_property
@@ -178,6 +183,11 @@ class Fact:
             for parameter in inspect.signature(self.kernel).parameters.values()
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         }
+
+
+def _is_meant(value: Any, values: tuple[Any, ...]) -> bool:
+    """Say whether a value is one of those meant; none means all but None."""
+    return value in values if values else value is not None
 
 
 REGISTRY: dict[str, Fact] = {}
@@ -281,7 +291,7 @@ class Metric:
         """Say whether the metric has such a parameter."""
         return parameter in self.fact.parameters
 
-    @cached_property
+    @property
     def depth(self) -> int | None:
         """The rank below which nothing matters, None if every rank matters."""
         k = self.get("k")
@@ -294,14 +304,11 @@ class Metric:
         >>> Metric("AUC").needs, sorted(Metric("AUC")(universe="catalogue").needs)
         (frozenset({'scores'}), ['catalog', 'scores'])
         """
-        asked = set()
-        for need in self.fact.needs:
-            what, _, condition = need.partition(":")
-            parameter, _, value = condition.partition("=")
-            chosen = self.get(parameter)
-            if str(chosen) == value if value else not condition or chosen is not None:
-                asked.add(what)
-        return frozenset(asked)
+        return frozenset(
+            need
+            for need, when in self.fact.needs.items()
+            if when is True or _is_meant(self.get(when[0]), when[1])
+        )
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -327,7 +334,7 @@ class Metric:
                 return choice
         return None
 
-    @cached_property
+    @property
     def summary(self) -> Summary:
         """How the values of the queries become one number."""
         return "mean" if self.get("aggregate") == "mean" else self.fact.summary
@@ -339,7 +346,7 @@ class Metric:
         turned = self.get("complement") is True and direction is not None
         return not direction if turned else direction
 
-    @cached_property
+    @property
     def empty(self) -> str:
         """What a query without relevant items is worth, as in `Fact.empty`.
 
@@ -443,6 +450,5 @@ def register(
     parameters = inspect.signature(kernel).parameters
     facts.setdefault("at", "k" if "k" in parameters else None)
     facts.setdefault("binary", "rel" in parameters and "gain" not in parameters)
-    facts["needs"] = frozenset(facts.get("needs", ()))
     kind.facts[name] = Fact(name, kernel, **facts)
     return kind(name)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.arrays import all_true
-from rankine._base.records import record
 from rankine._base.text import count
 from rankine._tables.judged import with_the_rest
 from rankine._tables.pool import Pool
@@ -43,7 +42,7 @@ def no_steps() -> tuple[int, bool]:
     return 0, False
 
 
-@record(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Aligned:
     """A table, the ids of its queries, and what was seen on the way.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from rankine._base.records import record
 from rankine._tables.pool import Pool
 from rankine._tables.segments import position, runs, starts_of
 
@@ -45,7 +44,7 @@ class Hits(NamedTuple):
     score: Floats
 
 
-@record(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Judged:
     """The retrieved items that are judged, and what metrics need to know of the rest.
 

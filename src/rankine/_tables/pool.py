@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine._base.arrays import all_true
-from rankine._base.records import cached_property, record
+from rankine._base.records import cached_property
 from rankine._tables.segments import position
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _FEW = 1 << 14
 """Values that are sorted at once rather than chosen from."""
 
 
-@record(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Pool:
     """Grades of all judged items, grouped by query, in the order given.
 

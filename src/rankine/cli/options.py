@@ -76,7 +76,8 @@ _OPTIONS = (
     click.option(
         "--format", "formats", multiple=True, metavar="NAME",
         help="trec, trec-loose, msmarco, csv, tsv, beir, movielens, recbole, parquet, "
-        "arrow, json or ndjson, for all files; or qrels=NAME, run=NAME.",
+        "arrow, json or ndjson, for all files; or qrels=NAME, run=NAME, as trec-loose "
+        "and msmarco are for runs only.",
     ),
     _ENCODING,
     click.option(
@@ -92,8 +93,8 @@ _OPTIONS = (
 _OF_TABLES = (
     click.option(
         "--format", "formats", multiple=True, metavar="NAME",
-        help="csv, tsv, recbole, parquet, arrow, json or ndjson, for both files; or "
-        "logged=NAME, recommended=NAME.",
+        help="csv, tsv, beir, recbole, parquet, arrow, json or ndjson, for both files; "
+        "or logged=NAME, recommended=NAME.",
     ),
     _ENCODING,
     _MAX_BYTES,

@@ -220,7 +220,11 @@ ILD = listed(
     intra_list_diversity,
     aliases=("IntraListDiversity", "intra_list_diversity"),
     bounds=(0, math.inf),
-    needs=("vectors:by=features", "train:by=users", "train_rows:by=users"),
+    needs={
+        "vectors": ("by", ("features",)),
+        "train": ("by", ("users",)),
+        "train_rows": ("by", ("users",)),
+    },
     ordered=False,
     times=_times,
     matters={"runs": ("sample", ()), "seed": ("sample", ())},
@@ -311,9 +315,10 @@ Unexpectedness = listed(
     unexpectedness,
     aliases=("EPD", "ProfileDistance"),
     bounds=(0, math.inf),
-    needs=(
-        "vectors:by=features", "train:by=features", "train:by=users",
-        "train_rows:by=features", "train_rows:by=users", "reference:by=reference",
-    ),
+    needs={
+        "vectors": ("by", ("features",)), "train": ("by", ("features", "users")),
+        "train_rows": ("by", ("features", "users")),
+        "reference": ("by", ("reference",)),
+    },
     ordered=False,
 )  # fmt: skip

@@ -126,7 +126,7 @@ Coverage = listed(
     bounds=(0, math.inf),
     summary="run",
     without=coverage_without,
-    needs=("catalog:share=True",),
+    needs={"catalog": ("share", (True,))},
     ordered=False,
     matters={"padding": ("share", (True,)), "scale": ("share", (True,))},
 )
@@ -205,7 +205,7 @@ UserCoverage = listed(
     bounds=(0, math.inf),
     summary="run",
     without=user_coverage_without,
-    needs=("users:share=True",),
+    needs={"users": ("share", (True,))},
     ordered=False,
     counts="lists",
 )
@@ -275,7 +275,7 @@ Gini = listed(
     summary="run",
     without=gini_without,
     higher_is_better=False,
-    needs=("catalog",),
+    needs={"catalog": True},
     ordered=False,
 )
 
@@ -366,7 +366,7 @@ Entropy = listed(
     summary="run",
     without=entropy_without,
     bounds=(0, math.inf),
-    needs=("catalog:scale=max",),
+    needs={"catalog": ("scale", ("max",))},
     ordered=False,
 )
 

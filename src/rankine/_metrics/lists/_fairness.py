@@ -114,7 +114,7 @@ def awrf(
 
 
 AWRF = listed(
-    "AWRF", awrf, needs=("topics",), matters={"p": ("attention", ("geometric",))}
+    "AWRF", awrf, needs={"topics": True}, matters={"p": ("attention", ("geometric",))}
 )
 
 
@@ -214,7 +214,7 @@ EE = listed(
     aliases=("ExpectedExposure", "EEL", "EE-L"),
     bounds=(0, math.inf),
     higher_is_better=False,
-    needs=("topics", "judgements"),
+    needs={"topics": True, "judgements": True},
     binary=True,
     matters={"rel": ("part", ("loss", "relevance"))},
 )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
     from rankine._tables.lists import Recommended
 
-_NEEDS = ("subtopics", "judgements")
+_NEEDS = {"subtopics": True, "judgements": True}
 
 
 def _check(k: int | None, rel: float, without: Without) -> None:

@@ -166,7 +166,7 @@ Novelty = listed(
     aliases=("MIUF", "MeanInvUserFreq", "SelfInformation", "mean_inv_user_freq"),
     bounds=(0, math.inf),
     parts=_novelty_parts,
-    needs=("train", "train_rows:by=own"),
+    needs={"train": True, "train_rows": ("by", ("own",))},
     ordered=False,
     matters=dict.fromkeys(("cold", "scaled"), ("by", ("users", "records"))),
 )
@@ -257,7 +257,7 @@ EPC = listed(
     "EPC",
     expected_popularity_complement,
     aliases=("PopularityComplement",),
-    needs=("train", "judgements:judged=True"),
+    needs={"train": True, "judgements": ("judged", (True,))},
     binary=True,
     matters={"rel": ("judged", (True,))},
 )
@@ -317,7 +317,7 @@ EFD = listed(
     expected_free_discovery,
     aliases=("FreeDiscovery",),
     bounds=(0, math.inf),
-    needs=("train", "judgements:judged=True"),
+    needs={"train": True, "judgements": ("judged", (True,))},
     binary=True,
     matters={"rel": ("judged", (True,))},
 )

@@ -69,7 +69,7 @@ Popularity = listed(
     aliases=("ARP", "AvgRecPopularity", "AveragePopularity"),
     bounds=(0, math.inf),
     higher_is_better=None,
-    needs=("train",),
+    needs={"train": True},
     ordered=False,
 )
 
@@ -152,6 +152,6 @@ LongTail = listed(
     "LongTail",
     long_tail,
     aliases=("APLT", "TailPercentage"),
-    needs=("train",),
+    needs={"train": True},
     ordered=False,
 )

@@ -127,14 +127,13 @@ Serendipity = listed(
     "Serendipity",
     serendipity,
     bounds=(0, 2),
-    needs=(
-        "judgements",
-        "train",
-        "train_rows:method=distance",
-        "train_rows:method=users",
-        "catalog:method=popularity",
-        "vectors:method=distance",
-    ),
+    needs={
+        "judgements": True,
+        "train": True,
+        "train_rows": ("method", ("distance", "users")),
+        "catalog": ("method", ("popularity",)),
+        "vectors": ("method", ("distance",)),
+    },
     binary=True,
 )
 
@@ -205,6 +204,6 @@ Calibration = listed(
     aliases=("Miscalibration", "CalibrationKL"),
     bounds=(0, math.inf),
     higher_is_better=False,
-    needs=("train", "train_rows", "topics"),
+    needs={"train": True, "train_rows": True, "topics": True},
     ordered=False,
 )

@@ -65,6 +65,6 @@ Intersection = listed(
     "Intersection",
     intersection,
     higher_is_better=None,
-    needs=("reference",),
+    needs={"reference": True},
     ordered=False,
 )

@@ -170,7 +170,11 @@ SubtopicRecall = listed(
     "SubtopicRecall",
     subtopic_recall,
     aliases=("SRecall", "strec", "CategoryRecall"),
-    needs=("subtopics:judged=True", "topics:judged=False", "judgements:judged=True"),
+    needs={
+        "subtopics": ("judged", (True,)),
+        "topics": ("judged", (False,)),
+        "judgements": ("judged", (True,)),
+    },
     binary=True,
     ordered=False,
     across=(
@@ -298,7 +302,7 @@ alpha_nDCG = listed(  # noqa: N816 - its name
     alpha_ndcg,
     aliases=("alpha-nDCG", "AlphaNDCG", "alpha_ndcg", "aNDCG"),
     bounds=(0, 2),
-    needs=("subtopics", "judgements"),
+    needs={"subtopics": True, "judgements": True},
     binary=True,
 )
 
@@ -437,13 +441,13 @@ ERR_IA = listed(
     "ERR_IA",
     err_ia,
     aliases=("ERR-IA", "ERRIA", "err_ia"),
-    needs=(
-        "subtopics:wants=relevant",
-        "topics:wants=profile",
-        "train:wants=profile",
-        "train_rows:wants=profile",
-        "judgements",
-    ),
+    needs={
+        "subtopics": ("wants", ("relevant",)),
+        "topics": ("wants", ("profile",)),
+        "train": ("wants", ("profile",)),
+        "train_rows": ("wants", ("profile",)),
+        "judgements": True,
+    },
     binary=True,
     across=(HIGHEST_GRADE,),
 )

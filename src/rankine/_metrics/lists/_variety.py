@@ -106,7 +106,7 @@ TopicEntropy = listed(
     topic_entropy,
     aliases=("CategoryEntropy", "topic_entropy"),
     bounds=(0, np.inf),
-    needs=("topics",),
+    needs={"topics": True},
 )
 
 
@@ -154,5 +154,5 @@ TopicDiversity = listed(
     topic_diversity,
     aliases=("CategoricalDiversity", "topic_diversity"),
     bounds=(0, np.inf),
-    needs=("topics",),
+    needs={"topics": True},
 )

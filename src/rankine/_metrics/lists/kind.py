@@ -49,6 +49,7 @@ class ListMetric(Metric):
 def listed(name: str, kernel: Kernel, **facts: Any) -> ListMetric:
     """Register a metric of lists."""
     facts.setdefault("empty", "keep")
+    facts.setdefault("undefined", "skip")
     facts.setdefault("binary", False)
     return register(name, kernel, kind=ListMetric, **facts)  # type: ignore[return-value]
 

@@ -236,7 +236,8 @@ AUC = register(
     auc,
     aliases=("ROC_AUC", "roc_auc", "AUROC"),
     empty="gaps",
-    needs=("scores", "catalog:universe=catalogue"),
+    undefined="convention",
+    needs={"scores": True, "catalog": ("universe", ("catalogue",))},
     across=(Across("scope", ("pooled", "weighted"), "compares or weighs all queries"),),
     ordered=False,
     matters={"single": ("scope", ("query", "weighted"))},
@@ -284,5 +285,9 @@ def limited_auc(
 
 
 LAUC = register(
-    "LAUC", limited_auc, aliases=("LimitedAUC",), empty="skip", needs=("catalog",)
+    "LAUC",
+    limited_auc,
+    aliases=("LimitedAUC",),
+    empty="skip",
+    needs={"catalog": True},
 )

@@ -393,4 +393,9 @@ def r_precision(
     return value
 
 
-Rprec = register("Rprec", r_precision, aliases=("R-precision", "r_precision", "RPrec"))
+Rprec = register(
+    "Rprec",
+    r_precision,
+    aliases=("R-precision", "r_precision", "RPrec"),
+    undefined="convention",
+)

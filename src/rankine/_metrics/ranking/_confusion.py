@@ -117,8 +117,9 @@ FallOut = register(
     fall_out,
     higher_is_better=False,
     empty="gaps",
+    undefined="convention",
     lacks="an item that is not relevant",
-    needs=("catalog:universe=catalogue",),
+    needs={"catalog": ("universe", ("catalogue",))},
     by_set=True,
 )
 
@@ -172,7 +173,7 @@ def accuracy(
     return ratio(hit + rest, hit + false + missed + rest)
 
 
-Accuracy = register("Accuracy", accuracy, needs=("catalog",), by_set=True)
+Accuracy = register("Accuracy", accuracy, needs={"catalog": True}, by_set=True)
 
 
 def mcc(
@@ -220,4 +221,4 @@ def mcc(
     return value
 
 
-MCC = register("MCC", mcc, bounds=(-1, 1), needs=("catalog",), by_set=True)
+MCC = register("MCC", mcc, bounds=(-1, 1), needs={"catalog": True}, by_set=True)

@@ -292,8 +292,8 @@ def normalized_cumulative_gain(
 
 
 NCG = register(
-    "NCG", normalized_cumulative_gain, aliases=("nCG",), by_set=True,
-    follows={"gain": "gain"},
+    "NCG", normalized_cumulative_gain, aliases=("nCG",), undefined="convention",
+    by_set=True, follows={"gain": "gain"},
 )  # fmt: skip
 
 
@@ -445,6 +445,7 @@ nDCG = register(  # noqa: N816 - the name papers use
     "nDCG",
     ndcg,
     aliases=("NDCG", "normalized_dcg"),
+    undefined="convention",
     matters=_WITH_BASE,
     follows={"gain": "gain", "discount": "discount", "ideal": "ideal"},
 )

@@ -101,6 +101,7 @@ FCP = register(
     aliases=("fcp",),
     parts=fcp_parts,
     empty="skip",
+    undefined="skip",
     binary=False,
     ordered=False,
     across=(Across("weighing", ("users",), "counts the users that have a pair"),),
@@ -152,6 +153,6 @@ def ndpm(table: Judged, *, unretrieved: Unretrieved = "last") -> Floats:
 
 
 NDPM = register(
-    "NDPM", ndpm, aliases=("ndpm",), parts=ndpm_parts, empty="skip", binary=False,
-    ordered=False, higher_is_better=False,
+    "NDPM", ndpm, aliases=("ndpm",), parts=ndpm_parts, empty="skip",
+    undefined="skip", binary=False, ordered=False, higher_is_better=False,
 )  # fmt: skip

@@ -89,7 +89,12 @@ def partial_auc(
 
 
 PartialAUC = register(
-    "PartialAUC", partial_auc, aliases=("pAUC",), at="others", matters=_MATTERS
+    "PartialAUC",
+    partial_auc,
+    aliases=("pAUC",),
+    undefined="convention",
+    at="others",
+    matters=_MATTERS,
 )
 
 
@@ -134,4 +139,4 @@ def pap(
     return _area(table, others, rel, short, capped=True)
 
 
-PAP = register("PAP", pap, at="others", matters=_MATTERS)
+PAP = register("PAP", pap, undefined="convention", at="others", matters=_MATTERS)

@@ -403,4 +403,5 @@ RScore = register(
     aliases=("R-Score", "HalfLifeUtility", "half_life_utility"),
     bounds=(0, 100),
     parts=r_score_parts,
+    undefined="convention",
 )

@@ -369,7 +369,8 @@ def _measure(
     name: str, kernel: Callable[..., Floats], *aliases: str, **facts: Any
 ) -> None:
     facts.setdefault("higher_is_better", None)
-    register(name, kernel, Measure, aliases=aliases, empty="keep", **facts)
+    facts.update(empty="keep", undefined="skip")
+    register(name, kernel, Measure, aliases=aliases, **facts)
 
 
 _measure("RBO", rbo_kernel, "rank_biased_overlap")
@@ -388,6 +389,6 @@ _measure(
     directed={"variant": ("ap",)},
 )
 _measure("rho", rho_kernel, "spearman", bounds=(-1, 1))
-_measure("r", pearson_kernel, "pearson", bounds=(-1, 1), needs=("scores",))
+_measure("r", pearson_kernel, "pearson", bounds=(-1, 1), needs={"scores": True})
 _measure("NDPM", ndpm_kernel, symmetric=False)
 _measure("FCP", fcp_kernel, parts=fcp_parts, directed={"tied": ("discordant", "half")})
