@@ -36,7 +36,7 @@ TYPES = {
     "_io/texts.py": "ids of texts as a report shows them",
     "_evaluate/check.py": "compares ids that do not match, letter by letter",
     "_evaluate/result.py": "one column of ids for tables of two types",
-    "_evaluate/batches/rates.py": "prints of lists, the same for ids of any type",
+    "_join/rounds.py": "prints of lists, the same for ids of any type",
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._join.logged import Policy
+from rankine._join.policy import Policy
 from rankine.errors import DataError
 
 EVERY = ["matching", "ips", "snips", "dm", "dr", "sndr", "switch-dr", "dros"]
@@ -164,12 +164,14 @@ def test_a_log_is_gone_through_in_parts(
         rechunk=False,
     )
     names = {"user_id": "user", "item_id": "item"}
-    policy = Policy(logged.rename(names), offered.rename(names), ["user"])
+    log, lists = logged.rename(names), offered.rename(names)
+    policy = Policy(lists, ["user"])
+    seen = np.zeros(len(policy.items.known) + 1, dtype=np.bool_)
 
     with limited(looked_up=size, few_ids=0):
-        agreed, unseen = policy.agreed(), policy.unseen()
+        agreed = policy.look(log)
+        policy.mark(log["item"], seen)
 
-    assert agreed is not None
     shown = logged.select("user_id", "item_id").rows()
     pairs = offered.select("user_id", "item_id").rows()
     wanted = [
@@ -178,17 +180,15 @@ def test_a_log_is_gone_through_in_parts(
         for place, other in enumerate(pairs)
         if pair == other
     ]
-    matched = list(zip(agreed.row.tolist(), agreed.place.tolist(), strict=True))
-    assert matched == wanted
+    matched = zip(agreed.row.tolist(), agreed.place.tolist(), strict=True)
+    assert sorted(matched) == wanted
     times = Counter(user for user, _ in shown)
-    of_context = dict(zip(policy.context.offered.tolist(), pairs, strict=True))
-    for context, (user, _) in of_context.items():
-        assert agreed.rounds[context] == times[user]
-    assert [pairs[place][0] for place in agreed.place.tolist()] == [
-        of_context[context][0] for context in agreed.context.tolist()
-    ]
+    of_list = dict(zip(policy.list_of.tolist(), pairs, strict=True))
+    for number, (user, _) in of_list.items():
+        assert agreed.rounds[number] == times[user]
     items = {item for _, item in shown}
-    assert unseen.tolist() == [item not in items for _, item in pairs]
+    known = policy.items.known.to_list()
+    assert seen[:-1].tolist() == [item in items for item in known]
 
 
 def test_a_number_beyond_64_bits_with_a_sign_is_an_id_too() -> None:

@@ -58,7 +58,7 @@ def ctr(name: str, number: int, **options: Any) -> rk.Estimate:
 
 
 def rounds_of(seed: int) -> Rounds:
-    return Question(NAMES).joined(*log_of(seed)).rounds
+    return Question(NAMES).rounds(*log_of(seed))
 
 
 # Names and parameters

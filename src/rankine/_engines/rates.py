@@ -25,14 +25,13 @@ from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import Question
 from rankine._io.logs import no_rows_in
 from rankine._join.ids import PLAIN_INT, as_first, odd_text
-from rankine._join.rounds import Rounds, share_of
 from rankine.errors import DataError, ParameterError, RankineError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rankine._evaluate.logs.estimate import Estimate, Estimates
-    from rankine._join.rounds import Tally
+    from rankine._join.rounds import Rounds, Tally
 
 _TABLES = ("logged", "recommended")
 _EXAMPLES = {str(ids.dtype): ids for ids in (pl.Series([7]), pl.Series(["7"]))}
@@ -87,7 +86,7 @@ def ctr(
     asked = Question(estimator, **options)
     for frame, name in zip((logged, recommended), _TABLES, strict=True):
         check_frame(frame, name, "rankine.ctr")
-    blank = asked.tally(_blank(logged), _blank(recommended))
+    blank = asked.tally(_blank(logged), _blank(recommended), part=True)
     _check_asked(asked, blank)
     frames = logged, recommended
     texts, notes = _of_two_types(frames, blank)
@@ -105,7 +104,7 @@ def ctr(
     pickled = pickle.dumps((asked, columns, offered, ties, texts))
     function = on_executors(__name__, "matched", pickled)
     parts = _parts(rows.mapInArrow(function, "state binary"))
-    return answer(_together(parts, asked, notes), asked)
+    return answer(_together(parts, notes), asked)
 
 
 def _parts(states: Any) -> list[_Part]:
@@ -265,22 +264,16 @@ def _by_context(
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What some rounds come to.
+    """What some rounds add up to.
 
     Attributes:
         n_rows: how many rows of the log, and of what is recommended, there were.
-        rounds: the different rounds that match, and how many there are of each.
-        others: the predictions where nothing matches, and how many rounds have each.
-        items: the items of the log.
-        weight: the items recommended, and how often that is in all rounds.
-        rest: the other facts, without the rounds.
+        matches: the different rounds that match, and how many there are of each.
+        rest: all else about the rounds.
     """
 
     n_rows: tuple[int, int]
-    rounds: pl.DataFrame
-    others: pl.DataFrame
-    items: pl.Series
-    weight: pl.DataFrame
+    matches: pl.DataFrame
     rest: Rounds
 
 
@@ -331,20 +324,16 @@ def _refuse_ties(
 
 
 def _part(asked: Question, log: pl.DataFrame, recommended: pl.DataFrame) -> _Part:
-    tally = asked.tally(log, recommended)
-    rounds = tally.rounds
+    rounds = asked.tally(log, recommended, own=True, part=True).rounds
     every = pl.DataFrame({name: getattr(rounds, name) for name in _OF_ROUND})
     others = pl.DataFrame({"other": rounds.other, "count": rounds.count})
-    weight = tally.offered.select("item").with_columns(weight=tally.weight)
-    nothing: dict[str, Any] = dict.fromkeys((*_OF_ROUND, "other", "count"), np.zeros(0))
-    return _Part(
-        (log.height, recommended.height),
-        every.group_by(_OF_ROUND).agg(pl.len().cast(pl.Int64).alias("count")),
-        _counted(others, ["other"]),
-        log[tally.columns[0]["item"]].unique().cast(tally.offered["item"].dtype),
-        weight.group_by("item").agg(pl.col("weight").sum()),
-        replace(rounds, **nothing),
-    )
+    others = _counted(others, ["other"])
+    columns: dict[str, Any] = dict.fromkeys(_OF_ROUND, np.zeros(0))
+    columns |= {name: others[name].to_numpy() for name in others.columns}
+    # The shuffle brings all rounds of a context together.
+    rest = replace(rounds, **columns, contexts=None)
+    every = every.with_columns(count=pl.lit(1, pl.Int64))
+    return _Part((log.height, recommended.height), _counted(every, [*_OF_ROUND]), rest)
 
 
 def _counted(frame: pl.DataFrame, numbers: list[str]) -> pl.DataFrame:
@@ -352,44 +341,28 @@ def _counted(frame: pl.DataFrame, numbers: list[str]) -> pl.DataFrame:
     return frame.group_by(numbers).agg(pl.col("count").sum())
 
 
-def _together(parts: list[_Part], asked: Question, notes: list[str]) -> Rounds:
+def _together(parts: list[_Part], notes: list[str]) -> Rounds:
     """Return all rounds, in any order, with notes on their ids."""
-    rounds = _counted(pl.concat(part.rounds for part in parts), [*_OF_ROUND])
-    others = _counted(pl.concat(part.others for part in parts), ["other"])
-    n_matched = int(rounds["count"].sum())
+    matches = _counted(pl.concat(part.matches for part in parts), [*_OF_ROUND])
+    n_matched = int(matches["count"].sum())
     if n_matched > MOST:
         msg = (
             f"{n_matched:,} rounds match, which are too many to hold; take a sample of "
             f"the users in which at most {MOST:,} do"
         )
         raise DataError(msg)
-    times = rounds["count"].to_numpy()
+    times = matches["count"].to_numpy()
     columns: dict[str, Any] = {
-        name: np.repeat(rounds[name].to_numpy(), times) for name in _OF_ROUND
+        name: np.repeat(matches[name].to_numpy(), times) for name in _OF_ROUND
     }
-    items = pl.concat(part.items for part in parts).unique()
-    weight = pl.concat(part.weight for part in parts)
-    seen = weight["item"].is_in(items.implode())
-    total = weight["weight"].to_numpy().sum()
-    spreads = [part.rest.spread for part in parts if part.rest.spread is not None]
-    spread = (
-        (min(low for low, _ in spreads), max(high for _, high in spreads))
-        if spreads
-        else None
-    )
-    said = dict.fromkeys(note for part in parts for note in part.rest.said)
-    collected = f"{count(rounds.height, 'different round')} collected from Spark"
-    return Rounds(
-        **columns,
-        other=others["other"].to_numpy(),
-        count=others["count"].to_numpy(),
-        spread=spread,
-        n_items=len(items),
-        unseen=share_of(weight.filter(~seen)["weight"].to_numpy().sum(), total),
-        outside=sum(part.rest.outside for part in parts),
-        unlogged=sum(part.rest.unlogged for part in parts)
-        if asked.n == "logged"
-        else 0,
-        word=parts[0].rest.word,
-        said=(*said, *notes, collected),
-    )
+    rest = _sum([part.rest for part in parts])
+    collected = f"{count(matches.height, 'different round')} collected from Spark"
+    return replace(rest, **columns, said=(*rest.said, *notes, collected))
+
+
+def _sum(parts: Sequence[Rounds]) -> Rounds:
+    """Add up rounds by halves, as each addition takes as long as both are large."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return _sum(parts[:half]) + _sum(parts[half:])

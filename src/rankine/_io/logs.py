@@ -82,16 +82,62 @@ class Log:
         return (*self.notes, *((f"{self.name}: {taken}",) if taken else ()))
 
 
-def read_log(
+@dataclass(frozen=True, eq=False)
+class OpenLog:
+    """A table of which it is known what is read of it.
+
+    Attributes:
+        table: the table.
+        columns: the column of each part.
+        named: the parts whose columns were named by the user.
+    """
+
+    table: Table
+    columns: Mapping[str, str]
+    named: frozenset[str]
+
+    def read(self, size: int | None = None, *, part: bool = False) -> Iterator[Log]:
+        """Read its rows.
+
+        Args:
+            size: how many rows are read at a time, about; all if not given.
+            part: whether the table is a part of another, and may be empty.
+        """
+        empty = not part
+        for loaded in self._loaded(size):
+            log = self._log(loaded)
+            del loaded
+            if log.frame.height or part:
+                empty = False
+                yield log
+            del log  # before more is read
+        if empty:
+            raise no_rows_in(self.table.name)
+
+    def _loaded(self, size: int | None) -> Iterator[list[Loaded]]:
+        wanted = [*self.columns.values()]
+        numeric = [name for part, name in self.columns.items() if part not in _IDS]
+        if size is None:
+            yield self.table.load(wanted, numeric)
+        else:
+            yield from self.table.batches(wanted, numeric, size)
+
+    def _log(self, loaded: list[Loaded]) -> Log:
+        frames = [_checked(frame, origin, self.columns) for frame, origin in loaded]
+        frame = together(_same_rewards(frames), [origin for _, origin in loaded])
+        name, notes = self.table.name, self.table.notes
+        origin = origin_of(name, loaded)
+        return Log(name, frame, origin, self.columns, self.named, notes)
+
+
+def open_log(
     table: Table,
     role: TableRole,
     needs: Mapping[str, str],
     columns: Mapping[str, Any],
     unit: str | None = None,
-    *,
-    part: bool = False,
-) -> Log:
-    """Read the columns of a table that are known.
+) -> OpenLog:
+    """Find the columns of a table that are known.
 
     Args:
         table: the table.
@@ -99,51 +145,7 @@ def read_log(
         needs: what it must hold, and why.
         columns: part -> name or number of its column, if the name is not recognised.
         unit: the column of users, if it was chosen among several.
-        part: whether the table is a part of another, and may be empty.
     """
-    column_of, numeric = _columns_of(table, role, needs, columns, unit)
-    loaded = table.load(list(column_of.values()), numeric)
-    log = _log(loaded, table, column_of, columns)
-    if log.frame.height == 0 and not part:
-        raise no_rows_in(table.name)
-    return log
-
-
-def read_log_in_parts(
-    table: Table,
-    role: TableRole,
-    needs: Mapping[str, str],
-    columns: Mapping[str, Any],
-    unit: str | None,
-    size: int,
-) -> Iterator[Log]:
-    """Read the same about so many rows at a time, of each part that has any."""
-    column_of, numeric = _columns_of(table, role, needs, columns, unit)
-    empty = True
-    for loaded in table.batches(list(column_of.values()), numeric, size):
-        log = _log(loaded, table, column_of, columns)
-        del loaded
-        if log.frame.height:
-            empty = False
-            yield log
-        del log  # before more is read
-    if empty:
-        raise no_rows_in(table.name)
-
-
-def no_rows_in(title: str) -> DataError:
-    """Return what is raised for a table without rows."""
-    return DataError(f"{title} has no rows")
-
-
-def _columns_of(
-    table: Table,
-    role: TableRole,
-    needs: Mapping[str, str],
-    columns: Mapping[str, Any],
-    unit: str | None,
-) -> tuple[dict[str, str], list[str]]:
-    """Return the column of each part, and those that hold numbers."""
     title, names = table.name, table.names
     if table.parts[0].entries is not None:
         raise not_a_table(title)
@@ -152,20 +154,12 @@ def _columns_of(
     for part, why in needs.items():
         if part not in column_of:
             raise no_part(names, part, title, f"{part} column, which {why}")
-    return column_of, [name for part, name in column_of.items() if part not in _IDS]
+    return OpenLog(table, column_of, frozenset(columns))
 
 
-def _log(
-    loaded: list[Loaded],
-    table: Table,
-    column_of: Mapping[str, str],
-    columns: Mapping[str, Any],
-) -> Log:
-    frames = [_checked(frame, origin, column_of) for frame, origin in loaded]
-    frame = together(_same_rewards(frames), [origin for _, origin in loaded])
-    named = frozenset(columns)
-    origin = origin_of(table.name, loaded)
-    return Log(table.name, frame, origin, column_of, named, table.notes)
+def no_rows_in(title: str) -> DataError:
+    """Return what is raised for a table without rows."""
+    return DataError(f"{title} has no rows")
 
 
 def _checked(

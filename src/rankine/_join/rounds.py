@@ -1,23 +1,23 @@
-"""Logged rounds joined with what another policy would have shown."""
+"""Logged rounds matched with what another policy would have shown; they add up."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from rankine._base.blocks import at_once
-from rankine._base.records import cached_property
 from rankine._base.text import count, plural
 from rankine._io.repeats import first_repeat
-from rankine._join.ids import as_first
-from rankine._join.logged import Policy
+from rankine._join.ids import as_first, one_type
+from rankine._join.policy import Policy
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rankine._base.arrays import Bools, Floats, Ints
     from rankine._io.logs import Log
@@ -27,11 +27,36 @@ _MATCH, _DISTINCT = 128, 64
 item takes, besides four times its letters, until the items of two parts are one."""
 _SUM = 1e-6
 """How far the probabilities of one context may be from 1 together."""
+_ALL = "all"
+"""The context where there is none."""
+_ROOM = 1 << 20
+"""How many prints can be added up."""
+_SAID = 6
+"""Notes on columns that are kept, where they differ by batch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """The contexts of some rounds by their ids, and what is recommended there.
+
+    Attributes:
+        units: what rounds are matched by besides items, with the kind of ids that users
+            are.
+        frame: a row for each: its ids, a ``print`` of what is recommended, null for
+            nothing, and whether any round was ``logged`` there.
+        once: whether all rounds of a context come together.
+    """
+
+    units: tuple[str, ...]
+    frame: pl.DataFrame
+    once: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
     """What is known about the rounds: each that matches, and how many others there are.
+
+    Those of several logs add up, each with its own recommendations: `a + b`.
 
     Attributes:
         reward: what was earned in a round that matches.
@@ -42,7 +67,7 @@ class Rounds:
         other: the same for rounds that do not match, each different one once.
         count: how many rounds there are of each of these.
         spread: the smallest and the largest propensity in the log, None without any.
-        n_items: how many different items the log has, if that matters.
+        items: the different items of the log, if they matter.
         unseen: the share of the new policy's choices, in the logged rounds, that the
             log never shows.
         outside: how many logged rounds are left out because nothing is recommended
@@ -50,6 +75,10 @@ class Rounds:
         unlogged: how many contexts with recommendations have no round.
         word: what a context is called.
         said: how columns were used.
+        weight: the items that are recommended, and how often that is in all rounds;
+            None if no rounds are added that have other recommendations.
+        contexts: the contexts of the rounds; None if no rounds are added that have the
+            same contexts and other recommendations.
     """
 
     reward: Floats
@@ -60,12 +89,14 @@ class Rounds:
     other: Floats
     count: Ints
     spread: tuple[float, float] | None = None
-    n_items: int = 0
+    items: pl.Series | None = None
     unseen: float = 0.0
     outside: int = 0
     unlogged: int = 0
     word: str = "user"
     said: tuple[str, ...] = ()
+    weight: pl.DataFrame | None = None
+    contexts: Contexts | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -90,152 +121,227 @@ class Rounds:
         """The number of rounds."""
         return len(self.reward) + int(self.count.sum())
 
+    def __add__(self, other: Rounds) -> Rounds:
+        """Add rounds; where both have a context, the same is recommended to both."""
+        if self.items is None or other.items is None:
+            return NotImplemented
+        if self.weight is None or other.weight is None:
+            return NotImplemented
+        contexts, unlogged = None, self.unlogged + other.unlogged
+        notes: list[str] = []
+        if self.contexts is not None and other.contexts is not None:
+            _refuse_unlike(self, other)
+            contexts = _both_contexts(self.contexts, other.contexts, notes)
+            if not contexts.once:
+                unlogged = int((~contexts.frame["logged"]).sum())
+        columns: dict[str, Any] = {
+            name: np.concatenate((getattr(self, name), getattr(other, name)))
+            for name in _SEVERAL
+        }
+        frames = self.items.to_frame("item"), other.items.to_frame("item")
+        items = pl.concat(_alike(*frames, ["item"], notes))["item"].unique()
+        frames = _alike(self.weight, other.weight, ["item"], [])
+        weight = pl.concat(frames).group_by("item").agg(pl.col("weight").sum())
+        notes += [*self.said, *other.said]
+        return Rounds(
+            **columns,
+            spread=_ends(self.spread, other.spread),
+            items=items,
+            unseen=_unseen(weight["weight"], weight["item"].is_in(items.implode())),
+            outside=self.outside + other.outside,
+            unlogged=unlogged,
+            word=self.word,
+            said=tuple(dict.fromkeys(notes))[:_SAID],
+            weight=weight,
+            contexts=contexts,
+        )
 
-@dataclass(frozen=True, eq=False)
-class Joined:
-    """A log and recommendations, whose ids are of the same types.
 
-    Attributes:
-        tally: what the rounds add up to.
-        shown: the log.
-        units: what rounds are matched by besides items, with the kind of ids that users
-            are.
+_SEVERAL = ("reward", "chosen", "propensity", "predicted", "direct", "other", "count")
+
+
+def _refuse_unlike(first: Rounds, other: Rounds) -> None:
+    """Refuse rounds that are matched, or were drawn, in different ways."""
+    units = [of.contexts.units for of in (first, other) if of.contexts is not None]
+    if units[0] != units[1]:
+        msg = "batches match rounds by different columns: " + " and ".join(
+            map(", ".join, units)
+        )
+        raise DataError(msg)
+    if (first.spread is None) != (other.spread is None):
+        msg = "some batches have propensities, and others do not"
+        raise DataError(msg)
+
+
+def _both_contexts(first: Contexts, other: Contexts, notes: list[str]) -> Contexts:
+    """Put contexts together; where both have one, the same is recommended there."""
+    by = first.frame.columns[: -len(("print", "logged"))]
+    frames = _alike(first.frame, other.frame, by, notes)
+    again = frames[0].join(frames[1], on=by, suffix="_too")
+    if again.height and first.once:
+        msg = (
+            f"rounds of {_who(again, by)} were in an earlier batch; with "
+            "n='recommended', put all rounds of a list into one batch"
+        )
+        raise DataError(msg)
+    apart = again.filter(pl.col("print").is_null() != pl.col("print_too").is_null())
+    if apart.height:
+        msg = (
+            f"rounds of {_who(apart, by)} are in one batch and the recommendations in "
+            "another; put both into the same batch"
+        )
+        raise DataError(msg)
+    other_way = again.filter(pl.col("print") != pl.col("print_too"))
+    if other_way.height:
+        msg = (
+            f"recommendations for {_who(other_way, by)} differ from those in an "
+            "earlier batch"
+        )
+        raise DataError(msg)
+    every = pl.concat(frames).group_by(by, maintain_order=True)
+    both = every.agg(pl.col("print").first(), pl.col("logged").any())
+    return replace(first, frame=both)
+
+
+def _alike(
+    first: pl.DataFrame, other: pl.DataFrame, ids: list[str], notes: list[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Bring ids to one type; add a note where they were of two."""
+    for name in ids:
+        columns = {"some batches": first[name], "others": other[name]}
+        brought, said = one_type(columns, name, to="some batches")
+        first = first.with_columns(brought["some batches"].alias(name))
+        other = other.with_columns(brought["others"].alias(name))
+        notes += said
+    return first, other
+
+
+def _who(rows: pl.DataFrame, context: list[str]) -> str:
+    if context == [_ALL]:
+        return "all users"
+    return _named(rows.sort(context).row(0, named=True), context)
+
+
+def _named(row: dict[str, Any], parts: list[str]) -> str:
+    return ", ".join(f"{part} {row[part]!r}" for part in parts)
+
+
+def _ends(*spreads: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Return the smallest and the largest of several, None of none."""
+    known = [ends for ends in spreads if ends is not None]
+    if not known:
+        return None
+    return min(low for low, _ in known), max(high for _, high in known)
+
+
+def _unseen(weight: pl.Series, seen: pl.Series) -> float:
+    """Return the share of weights that is not seen.
+
+    It is rounded so that the order of additions does not show.
     """
-
-    tally: Tally
-    shown: pl.DataFrame
-    units: tuple[str, ...]
-
-    @cached_property
-    def rounds(self) -> Rounds:
-        """What is known of the rounds."""
-        return self.tally.rounds
-
-    @property
-    def context(self) -> list[str]:
-        """What rounds are matched by besides items."""
-        return self.tally.context
-
-    @property
-    def offered(self) -> pl.DataFrame:
-        """What is recommended, and how often in all logged rounds."""
-        return self.tally.offered.with_columns(weight=self.tally.weight)
-
-
-def join(logged: Log, recommended: Log, k: int | None, *, over: str) -> Joined:
-    """Join a log with recommendations.
-
-    Args:
-        logged: the rounds.
-        recommended: what the new policy shows, with probabilities if it is random.
-        k: how many items of each list are taken, the best predicted first.
-        over: rounds are the ``logged`` ones, or the ``recommended`` pairs.
-    """
-    tally = Tally(logged, recommended, k, over=over)
-    tally.add(logged)
-    units = tuple(logged.unit if part == "user" else part for part in tally.context)
-    return Joined(tally, logged.frame, units)
+    whole = float(weight.to_numpy().sum())
+    return round(float(weight.filter(~seen).to_numpy().sum()) / (whole or 1.0), 9)
 
 
 class Tally:
-    """What rounds add up to, of a log that may come in parts.
+    """What the rounds of a log add up to, of which all or some come at a time.
 
-    Rounds that match are kept. The others are counted, by the context that they have
-    in what is recommended, which has to be at hand.
+    Rounds that match are kept. The others are counted, by the list that they have in
+    what is recommended.
 
     Attributes:
         context: what rounds are matched by besides items.
-        offered: what is recommended, with ids of the types that the log has.
         columns: the column of each part of the log, and of what is recommended.
         unit: what the ids of users are.
     """
 
     def __init__(
-        self, logged: Log, recommended: Log, k: int | None, *, over: str
+        self,
+        logged: Log,
+        recommended: Log,
+        k: int | None,
+        *,
+        over: str,
+        own: bool = False,
     ) -> None:
-        """Prepare for a log, of which all or the first part is given."""
+        """Index what is recommended.
+
+        Args:
+            logged: all or the first rounds of the log, which say what its ids are.
+            recommended: what the new policy shows, with probabilities if it is random.
+            k: how many items of each list are taken, the best predicted first.
+            over: rounds are the ``logged`` ones, or the ``recommended`` pairs.
+            own: whether rounds will be added to them that have recommendations of
+                their own.
+        """
         self.context = _context(logged, recommended)
         self.columns = logged.columns, recommended.columns
         self.unit = logged.unit
-        self._pair = [*self.context, "item"]
-        # Its columns and their types, not its rows, which would stay in memory.
-        self._first = replace(logged, frame=logged.frame.clear())
-        self._recommended, self._over = recommended, over
-        self._plain = _offered(recommended, self.context, k)
-        self.offered, _ = _same_types(logged, recommended, self._plain, self._pair)
-        n = self.offered.height
-        self._guess: Floats = self.offered["guess"].to_numpy()
-        self._chosen: Floats = np.zeros(n)
-        self._direct: Floats = np.zeros(n)
-        self._is_first: Bools = np.zeros(n, dtype=np.bool_)
-        self._unseen: Bools = np.ones(n, dtype=np.bool_)
-        self._alone: Bools = np.ones(n, dtype=np.bool_)
-        self._n_rounds: Ints = np.zeros(n, dtype=np.int64)
-        self._n_matched: Ints = np.zeros(n, dtype=np.int64)
+        self._over, self._own = over, own
+        # Their columns and types, not the rows, which would stay in memory.
+        self._logged = replace(logged, frame=logged.frame.clear())
+        self._recommended = replace(recommended, frame=recommended.frame.clear())
+        offered = _offered(recommended, self.context, k)
+        # Of the ids as they were, one is enough to compare their type with others.
+        self._example = offered.head(1)
+        offered, notes = self._same_types(logged, offered)
+        self._notes = dict.fromkeys(notes)
+        self._policy = policy = Policy(offered, self.context)
+        if not policy.unique:
+            raise _twice(offered, [*self.context, "item"], recommended)
+        self._n_rounds: Ints = np.zeros(len(policy.sizes), dtype=np.int64)
+        self._seen: Bools = np.zeros(len(policy.items.known) + 1, dtype=np.bool_)
         self._matches: list[tuple[Floats, Floats, Ints]] = []
-        self._n_held = 0
+        self._n_held = self._outside = 0
         self._items: pl.Series | None = None
+        self._came: list[pl.DataFrame] = []
         self._spread: tuple[float, float] | None = None
-        self._outside = 0
-        self._notes: dict[str, None] = {}
 
     def add(self, logged: Log) -> None:
-        """Add rounds: all of them, or a part."""
-        types = _same_types(logged, self._recommended, self._plain, self._pair)
-        self._notes.update(dict.fromkeys(types[1]))
-        shown = logged.frame
-        listed = Policy(shown, self.offered, self.context)
-        works: list[Callable[[], Any]] = [listed.agreed, listed.unseen]
-        agreed, is_unseen = at_once(works, shown.height)
-        if agreed is None:
-            raise _twice(self.offered, self._pair, self._recommended)
-        if not self._matches:
-            self._look_at_lists(listed)
-        row, place = agreed.row, agreed.place
-        earned = shown["reward"].gather(row).cast(pl.Float64).to_numpy()
-        chance = np.ones(len(row))
-        if "propensity" in shown.columns:
-            chance = shown["propensity"].gather(row).to_numpy()
-        self._matches.append((earned, chance, place))
-        self._n_held += len(row)
-        of_offered = listed.context.offered
-        self._n_rounds += agreed.rounds[of_offered]
-        here = np.bincount(agreed.context, minlength=listed.context.n)
-        self._n_matched += here[of_offered]
-        self._alone[place] = False
-        self._unseen &= is_unseen
-        self._outside += shown.height - int(agreed.rounds[listed.counts > 0].sum())
-        self._see_propensities(logged)
-
-    def _look_at_lists(self, listed: Policy) -> None:
-        """See what is recommended in each context, which no round changes."""
-        of_offered = listed.context.offered
-        # Without probabilities, they are the same for a whole list.
-        alone = listed.longest <= 1
-        self._chosen = np.ones(len(of_offered))
-        if not alone:
-            self._chosen /= listed.counts[of_offered]
-        if "probability" in self.offered.columns:
-            self._chosen = self.offered["probability"].to_numpy().astype(np.float64)
-        self._direct = _sums(listed, self._chosen * self._guess)
-        if alone:
-            self._is_first[:] = True
-            return
-        first = np.zeros(listed.context.n, dtype=np.int64)
-        first[of_offered[::-1]] = np.arange(len(of_offered))[::-1]
-        self._is_first[first[listed.counts > 0]] = True
-
-    def _see_propensities(self, logged: Log) -> None:
-        ends = logged.propensities
-        if ends is None:  # the number of items matters instead
-            items = logged.frame["item"].unique()
+        """Add rounds: all of them, or some."""
+        _, notes = self._same_types(logged, self._example)
+        self._notes.update(dict.fromkeys(notes))
+        log = logged.frame
+        works: list[Callable[[], Any]] = [
+            partial(self._policy.look, log),
+            partial(self._policy.mark, log["item"], self._seen),
+        ]
+        shown, _ = at_once(works, log.height)
+        earned = log["reward"].gather(shown.row).cast(pl.Float64).to_numpy()
+        chance = np.ones(len(shown.row))
+        if "propensity" in log.columns:
+            chance = log["propensity"].gather(shown.row).to_numpy()
+        self._matches.append((earned, chance, shown.place))
+        self._n_held += len(shown.row)
+        self._n_rounds += shown.rounds
+        self._outside += log.height - int(shown.rounds[self._policy.sizes > 0].sum())
+        self._spread = _ends(self._spread, logged.propensities)
+        if self._own or not logged.has("propensity"):
+            items = log["item"].unique()
             if self._items is not None:
                 items = pl.concat((self._items, items)).unique()
             self._items = items
-        elif self._spread is None:
-            self._spread = ends
-        else:
-            self._spread = min(self._spread[0], ends[0]), max(self._spread[1], ends[1])
+        if self._own:
+            self._came.append(_by_context(log, self.context).unique())
+
+    def note(self, notes: Iterable[str]) -> None:
+        """Add notes on how the log was read."""
+        self._notes.update(dict.fromkeys(notes))
+
+    def _same_types(
+        self, logged: Log, offered: pl.DataFrame
+    ) -> tuple[pl.DataFrame, tuple[str, ...]]:
+        """Bring the ids that are recommended to the types of those in the log."""
+        notes: tuple[str, ...] = ()
+        names = logged.name, self._recommended.name
+        if names[0] == names[1]:
+            names = "the log", "what is recommended"
+        for part in (*self.context, "item"):
+            word = self.unit if part == "user" else part
+            ids, said = as_first(logged.frame[part], offered[part], word, names)
+            notes += said
+            offered = offered.with_columns(ids.alias(part))
+        return offered, notes
 
     @property
     def held(self) -> dict[str, int]:
@@ -250,46 +356,77 @@ class Tally:
         }
 
     @property
-    def weight(self) -> Floats:
-        """How often each pair that is recommended would be shown in all rounds."""
-        by_pairs = self._over == "recommended"
-        return self._chosen if by_pairs else self._chosen * self._n_rounds
-
-    @property
     def rounds(self) -> Rounds:
         """What is known of the rounds that were added."""
+        policy, over_pairs = self._policy, self._over == "recommended"
+        frame, sizes, list_of = policy.frame, policy.sizes, policy.list_of
         reward, propensity, place = map(
             np.concatenate, zip(*self._matches, strict=True)
         )
-        guess, first = self._guess, self._is_first
-        unlogged = outside = 0
-        if self._over == "recommended":
-            other = guess[self._alone]
+        guess: Floats = frame["guess"].to_numpy()
+        chosen: Floats = 1 / sizes[list_of]
+        if "probability" in frame.columns:
+            chosen = frame["probability"].to_numpy().astype(np.float64)
+        direct = _sums(policy, chosen * guess)
+        weight = chosen if over_pairs else chosen * self._n_rounds[list_of]
+        unseen = 0.0
+        if not self._seen[:-1].all():
+            seen = self._seen[policy.items.find(frame["item"])]
+            unseen = _unseen(pl.Series(weight), pl.Series(seen))
+        if over_pairs:
+            other = guess[np.bincount(place, minlength=len(guess)) == 0]
             number = np.ones(len(other), dtype=np.int64)
-            mine, direct = np.ones(len(place)), guess[place]
+            mine, of_list = np.ones(len(place)), guess[place]
         else:
-            other = self._direct[first]
-            number = (self._n_rounds - self._n_matched)[first]
-            mine, direct = self._chosen[place], self._direct[place]
-            outside = self._outside
-            unlogged = int(np.count_nonzero(self._n_rounds[first] == 0))
-        weight, logged = self.weight, self._first
+            matched = np.bincount(list_of[place], minlength=len(sizes))
+            other, number = direct[sizes > 0], (self._n_rounds - matched)[sizes > 0]
+            mine, of_list = chosen[place], direct[list_of[place]]
+        unlogged = int(np.count_nonzero(self._n_rounds[sizes > 0] == 0))
         return Rounds(
             reward=reward,
             chosen=mine,
             propensity=propensity,
             predicted=guess[place],
-            direct=direct,
+            direct=of_list,
             other=other,
             count=number,
             spread=self._spread,
-            n_items=0 if self._items is None else len(self._items),
-            unseen=share_of(weight[self._unseen].sum(), weight.sum()),
-            outside=outside,
-            unlogged=unlogged,
-            word=logged.unit if self.context == ["user"] else "context",
-            said=(*_said(logged, self._recommended, self.context), *self._notes),
+            items=self._items,
+            unseen=unseen,
+            outside=0 if over_pairs else self._outside,
+            unlogged=0 if over_pairs else unlogged,
+            word=self.unit if self.context == ["user"] else "context",
+            said=(
+                *_said(self._logged, self._recommended, self.context),
+                *self._notes,
+            ),
+            weight=self._by_item(weight) if self._own else None,
+            contexts=self._contexts() if self._own else None,
         )
+
+    def _by_item(self, weight: Floats) -> pl.DataFrame:
+        by_row = self._policy.frame.select("item", weight=weight)
+        return by_row.group_by("item").agg(pl.col("weight").sum())
+
+    def _contexts(self) -> Contexts:
+        offered = self._policy.frame
+        what = [name for name in ("guess", "probability") if name in offered.columns]
+        # Ids as texts, as which they are compared where their types differ.
+        prints = pl.struct(pl.col("item").cast(pl.String), *what).hash() // _ROOM
+        lists = _by_context(offered.with_columns(print=prints), self.context, "print")
+        by = self.context or [_ALL]
+        recommended = lists.group_by(by).agg(pl.col("print").sum())
+        logged = pl.concat(self._came).unique().with_columns(logged=pl.lit(value=True))
+        every = recommended.join(logged, on=by, how="full", coalesce=True)
+        every = every.with_columns(pl.col("logged").fill_null(value=False))
+        units = tuple(self.unit if part == "user" else part for part in by)
+        return Contexts(units, every, self._over == "recommended")
+
+
+def _by_context(frame: pl.DataFrame, context: list[str], *more: str) -> pl.DataFrame:
+    """Return the context of each row, and other columns."""
+    everybody = frame.with_columns(pl.lit(0).alias(_ALL))
+    return everybody.select(*(context or [_ALL]), *more)
 
 
 def _said(logged: Log, recommended: Log, context: list[str]) -> Iterator[str]:
@@ -301,11 +438,6 @@ def _said(logged: Log, recommended: Log, context: list[str]) -> Iterator[str]:
             f"{recommended.name} has no column with a known name for users: "
             "everyone is recommended the same items"
         )
-
-
-def share_of(part: float, whole: float) -> float:
-    """Return a share, rounded so that the order of additions does not show."""
-    return round(float(part) / (float(whole) or 1.0), 9)
 
 
 def _context(logged: Log, recommended: Log) -> list[str]:
@@ -321,22 +453,6 @@ def _context(logged: Log, recommended: Log) -> list[str]:
             )
             raise DataError(msg)
     return both
-
-
-def _same_types(
-    logged: Log, recommended: Log, offered: pl.DataFrame, parts: list[str]
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Bring the ids that are recommended to the types of those in the log."""
-    notes: tuple[str, ...] = ()
-    names = logged.name, recommended.name
-    if names[0] == names[1]:
-        names = "the log", "what is recommended"
-    for part in parts:
-        word = logged.unit if part == "user" else part
-        ids, said = as_first(logged.frame[part], offered[part], word, names)
-        notes += said
-        offered = offered.with_columns(ids.alias(part))
-    return offered, notes
 
 
 def _offered(recommended: Log, context: list[str], k: int | None) -> pl.DataFrame:
@@ -363,17 +479,18 @@ def _check_probabilities(
 ) -> None:
     chances = frame["probability"].to_numpy()
     if (chances < 0).any():
-        msg = (
-            f"{recommended.name}: a probability is {chances.min():g}, below 0 "
-            f"({count(int((chances < 0).sum()), 'such row')} in all)"
-        )
+        msg = f"{recommended.name}: a probability is {chances.min():g}, below 0"
         raise DataError(msg)
     total = pl.col("probability").sum().alias("total")
-    sums = frame.group_by(context).agg(total) if context else frame.select(total)
+    sums = (
+        frame.group_by(context, maintain_order=True).agg(total)
+        if context
+        else frame.select(total)
+    )
     gap = (sums["total"] - 1).abs()
     if len(gap) and float(gap.max()) > _SUM:  # type: ignore[arg-type]
         worst = sums.row(int(gap.arg_max() or 0), named=True)
-        who = ", ".join(f"{part} {worst[part]!r}" for part in context)
+        who = _named(worst, context)
         msg = (
             f"the probabilities of {who or 'all items'} in {recommended.name} "
             f"add up to {worst['total']:g}, not to 1"
@@ -383,21 +500,18 @@ def _check_probabilities(
 
 def _twice(offered: pl.DataFrame, pair: list[str], recommended: Log) -> DataError:
     first, _ = first_repeat(offered.select(pair)) or (0, 0)
-    row = offered.row(first, named=True)
-    who = ", ".join(f"{part} {row[part]!r}" for part in pair)
+    who = _named(offered.row(first, named=True), pair)
     return DataError(f"{recommended.name} lists {who} twice")
 
 
-def _sums(listed: Policy, values: Floats) -> Floats:
-    """Add up a number of each recommended pair over its context, the smallest first.
+def _sums(policy: Policy, values: Floats) -> Floats:
+    """Add up a number of each recommended row over its list, the smallest first.
 
     So the order of rows does not matter.
     """
-    if listed.longest <= 1:
-        return values + 0.0  # a sum has no -0.0
-    context = listed.context.offered
-    if values.any():
-        order = np.lexsort((values, context))
-        context, values = context[order], values[order]
-    total = np.bincount(context, weights=values, minlength=listed.context.n)
-    return total.astype(np.float64, copy=False)[listed.context.offered]
+    lists = policy.list_of
+    if policy.longest > 1 and values.any():
+        order = np.lexsort((values, lists))
+        lists, values = lists[order], values[order]
+    total = np.bincount(lists, weights=values, minlength=len(policy.sizes))
+    return total.astype(np.float64, copy=False)

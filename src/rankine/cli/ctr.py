@@ -111,7 +111,7 @@ def command(
         say_how(tables)
     with progress() as report:
         log, offered = tables
-        rounds = asked.rounds(log, offered, report)
+        rounds = asked.tally(log, offered, report).rounds
     results = estimates(rounds, asked)
     if as_json:
         print_json([*results.to_dict().values()])

@@ -128,6 +128,15 @@ def test_items_of_all_batches_make_the_propensity() -> None:
     assert total.result() == wanted
 
 
+def test_a_batch_may_come_in_parts() -> None:
+    world = World(1, "lists")
+    wanted = rk.ctr(world.log, world.offered, "snips")
+    total = rk.Accumulator("ctr", estimator="snips")
+    total.update(iter(world.log.iter_slices(7)), world.offered)
+
+    assert total.result() == wanted
+
+
 def test_what_was_recommended_may_not_change() -> None:
     world = World(2, "lists")
     total = rk.Accumulator("ctr").update(world.log.head(50), world.offered)

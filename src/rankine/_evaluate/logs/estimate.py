@@ -249,8 +249,8 @@ def _interval(
 def _inverse(rounds: Rounds, asked: Question) -> tuple[Floats, int]:
     """Return 1/p of every round, cut where that is asked for, and how many were cut."""
     p = rounds.propensity
-    if rounds.spread is None and asked.missing_propensity == "items":
-        p = np.full(len(p), 1 / rounds.n_items)
+    if rounds.spread is None and rounds.items is not None:
+        p = np.full(len(p), 1 / len(rounds.items))
     with np.errstate(divide="ignore", over="ignore"):
         inverse = 1 / p
     if asked.clip is None:

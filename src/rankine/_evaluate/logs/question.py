@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,36 +17,29 @@ from rankine._base.checks import (
     check_number,
 )
 from rankine._base.memory import in_use
-from rankine._base.text import count
 from rankine._conventions.presets import LOGS
 from rankine._evaluate.memory import ROOM, at_once, check_engine, limit_of
 from rankine._io import open_table
 from rankine._io.batches import is_batches, tables_of
-from rankine._io.columns import TableRole
 from rankine._io.frames import is_frame
-from rankine._io.logs import (
-    check_columns,
-    no_rows_in,
-    read_log,
-    read_log_in_parts,
-    same_units,
-)
+from rankine._io.logs import check_columns, no_rows_in, open_log, same_units
 from rankine._io.sources import Reading, Rows
-from rankine._io.tables import Table, together
+from rankine._io.tables import together
 from rankine._io.values import ends
 from rankine._join.gathered import refuse_more, share_of
-from rankine._join.rounds import Tally, join
+from rankine._join.rounds import Tally
 from rankine._metrics.estimators import ESTIMATORS
 from rankine._stats.intervals import check_interval
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
-    from rankine._io.logs import Log
-    from rankine._join.rounds import Joined, Rounds
+    from rankine._io.logs import Log, OpenLog
+    from rankine._io.tables import Table
+    from rankine._join.rounds import Rounds
 
 _USUAL: dict[str, float | None] = {
     "threshold": 10.0,
@@ -136,77 +130,68 @@ class Question:
         check_columns(columns)
         return columns
 
-    def joined(self, logged: Any, recommended: Any) -> Joined:
-        """Read a log and recommendations, check what is in them, and join them."""
-        tables = self._opened(logged, recommended)
-        log = read_log(*tables.logged)
-        offered = self._offered(tables)
-        self._check_rounds(log, offered)
-        return join(log, offered, self.k, over=str(self.n))
+    def rounds(self, logged: Any, recommended: Any) -> Rounds:
+        """Match a log with recommendations."""
+        return self.tally(logged, recommended).rounds
 
-    def tally(self, logged: Any, recommended: Any) -> Tally:
-        """Join a part of a log with what is recommended; either may be empty."""
-        tables = self._opened(logged, recommended)
-        log = read_log(*tables.logged, part=True)
-        offered = read_log(*tables.recommended, part=True)
-        _check_probability(offered, self)
-        self._check_rounds(log, offered, whole=False)
-        tally = Tally(log, offered, self.k, over=str(self.n))
-        tally.add(log)
-        return tally
-
-    def rounds(
+    def tally(
         self,
         logged: Any,
         recommended: Any,
         report: Callable[[str, int, int | None], object] = lambda *_: None,
-    ) -> Rounds:
-        """Join a log and recommendations, of which the log may be read in parts.
+        *,
+        own: bool = False,
+        part: bool = False,
+    ) -> Tally:
+        """Match a log, all of it or some rows at a time, with recommendations.
 
         Args:
             logged: the log.
             recommended: what is recommended.
             report: is told the name of a log that is read in parts, how many rows were
                 read, and None, as nobody knows how many there are.
+            own: whether rounds will be added that have recommendations of their own.
+            part: whether both are parts of others, and may be empty.
         """
         memory, said = limit_of(logged, self.engine, self.memory_limit)
-        comes_in_batches = is_batches(logged) and (memory or not is_frame(logged))
-        if memory is None and not comes_in_batches:
-            return self.joined(logged, recommended).rounds
-        name = "logged"
-        batches: Iterable[Any] = (logged,)
-        if comes_in_batches:
+        name, size, used, n_rows = "logged", None, 0, 0
+        batches: Iterator[Any] = iter((logged,))
+        in_batches = is_batches(logged) and (memory or not is_frame(logged))
+        if in_batches:
             batches = tables_of(logged, name)
+        first = next(batches, None)
+        if first is None:
+            raise no_rows_in(name)
+        log, others = self._opened(first, recommended)
+        (offered,) = others.read(part=part)
+        _check_probability(offered, self)
+        if in_batches or memory is not None:
+            said += _at_once(log.table)
+            used = _used_with(offered, memory)
+            size = max(1, share_of(memory, used) // _ROW)
         tally: Tally | None = None
-        offered: Log | None = None
-        first: Log | None = None
-        n_rows = size = used = 0
-        for table in batches:
-            tables = self._opened(table, recommended)
-            if offered is None:
-                offered = self._offered(tables)
-                said += _at_once(tables.logged[0])
-                used = _used_with(offered, memory)
-                size = max(1, share_of(memory, used) // _ROW)
-            for log in read_log_in_parts(*tables.logged, size):
-                first = first or replace(log, frame=log.frame.clear())
-                _refuse_other_types(first, log)
-                self._check_rounds(log, offered, whole=False)
+        head: Log | None = None
+        for table in chain((log.table,), batches):
+            for rows in replace(log, table=table).read(size, part=part):
+                head = head or replace(rows, frame=rows.frame.clear())
+                _refuse_other_types(head, rows)
+                self._check_rounds(rows, offered)
                 if tally is None:
-                    tally = Tally(log, offered, self.k, over=str(self.n))
-                tally.add(log)
-                n_rows += log.frame.height
-                report(tables.logged[0].name, n_rows, None)
+                    tally = Tally(rows, offered, self.k, over=str(self.n), own=own)
+                tally.add(rows)
+                n_rows += rows.frame.height
+                del rows  # before more is read
                 held = tally.held
                 most = max(held, key=lambda what: held[what])
                 refuse_more(most, memory, "", used + sum(held.values()))
-                del log  # before more is read
+                if size is not None:
+                    report(table.name, n_rows, None)
         if tally is None:
             raise no_rows_in(name)
-        rounds = tally.rounds
-        return replace(rounds, said=(*rounds.said, *said))
+        tally.note(said)
+        return tally
 
-    def _opened(self, logged: Any, recommended: Any) -> _Tables:
+    def _opened(self, logged: Any, recommended: Any) -> tuple[OpenLog, OpenLog]:
         """Open both tables; say which columns they must have."""
         needs = {"item": "rounds are matched by", "reward": "says what was earned"}
         if self.weighing and self.missing_propensity == "error":
@@ -227,9 +212,9 @@ class Question:
             for table, choices in zip(tables, given, strict=True)
         ]
         units = same_units(tables, columns)
-        return _Tables(
-            (tables[0], "logged", needs, columns[0], units[0]),
-            (tables[1], "recommended", wanted, columns[1], units[1]),
+        return (
+            open_log(tables[0], "logged", needs, columns[0], units[0]),
+            open_log(tables[1], "recommended", wanted, columns[1], units[1]),
         )
 
     @property
@@ -237,30 +222,12 @@ class Question:
         """The estimators that need predictions."""
         return [name for name in self.estimators if ESTIMATORS[name].models]
 
-    def _offered(self, tables: _Tables) -> Log:
-        """Read what is recommended."""
-        offered = read_log(*tables.recommended)
-        _check_probability(offered, self)
-        return offered
-
-    def _check_rounds(self, log: Log, offered: Log, *, whole: bool = True) -> None:
-        """Refuse rewards and propensities that cannot be, of a log or of a part."""
+    def _check_rounds(self, log: Log, offered: Log) -> None:
+        """Refuse rewards and propensities that cannot be."""
         if not self.any_reward:
             _check_rewards(log, offered if self._predicting else None)
         if self.weighing:
-            _check_propensities(log, self.clip, whole=whole)
-
-
-_Opened: TypeAlias = tuple[
-    Table, TableRole, Mapping[str, str], Mapping[str, Any], str | None
-]
-
-
-class _Tables(NamedTuple):
-    """What is to be read: a table, what it is, what it must hold, and its columns."""
-
-    logged: _Opened
-    recommended: _Opened
+            _check_propensities(log, self.clip)
 
 
 _ROW = 64
@@ -378,7 +345,7 @@ def _are_clicks(reward: pl.Series) -> bool:
     return bool(low >= 0 and high <= 1)
 
 
-def _check_propensities(log: Log, clip: float | None, *, whole: bool) -> None:
+def _check_propensities(log: Log, clip: float | None) -> None:
     low, high = log.propensities or (1.0, 1.0)
     # Below the smallest normal number, one over it is beyond the largest.
     tiny = float(np.finfo(np.float64).tiny)
@@ -387,13 +354,12 @@ def _check_propensities(log: Log, clip: float | None, *, whole: bool) -> None:
     p = log.frame["propensity"]
     zero = (p >= 0) & (p < tiny)
     if clip is None:
-        in_all = f" ({count(int(zero.sum()), 'such row')} in all)" if whole else ""
         _refuse_row(
             log,
             "propensity",
             zero,
             "the propensity",
-            f"{in_all}, whose weight would be infinite; clip= or --clip limits it",
+            ", whose weight would be infinite; clip= or --clip limits it",
         )
     _refuse_row(
         log,
