@@ -219,7 +219,7 @@ def _in_parts(text: bytes, name: str, how: Reading) -> Stream:
     whole = decoded(text, name)
 
     def rows(held: dict[str, Any]) -> Rows:
-        return as_rows(from_entries(held, "run", how, name), "run")
+        return as_rows(from_entries(held, "run", how, name, part=True), "run")
 
     def parts() -> Generator[Rows, None, None]:
         held: dict[str, Any] = {}

@@ -64,7 +64,7 @@ def cleaned(source: Source, role: Role) -> Source:
     """
     if isinstance(source, Dense):
         return source
-    rows = as_rows(source, role, lenient=True)
+    rows = as_rows(source, role)
     frame, notes = rows.frame, list(rows.notes)
     missing = frame["query"].is_null() | frame["item"].is_null()
     if "subtopic" in frame.columns:
