@@ -107,7 +107,7 @@ def test_a_cutoff_looks_as_deep_as_it_must(
     expected = rk.evaluate(qrels, run, [*METRICS, "NumQ"], convention=rule)
 
     for form, pair in forms.items():
-        with limited(whole_rows=whole_rows, few_rows=whole_rows):
+        with limited(whole_rows=whole_rows):
             found = rk.evaluate(*pair, [*METRICS, *also], convention=rule)
         wanted = expected.per_query.select("query", *METRICS)
         assert found.per_query.select("query", *METRICS).equals(wanted), form

@@ -127,7 +127,7 @@ def test_items_below_the_cutoff_are_in_the_run(deep: bool) -> None:  # noqa: FBT
     rows = [(q, item, s) for q in QRELS for item, s in (("x", 2.0), ("a", 1.0))]
     run = pl.DataFrame(rows, schema=["query", "item", "score"], orient="row")
 
-    with limited(whole_rows=0 if deep else 100, few_rows=0):
+    with limited(whole_rows=0 if deep else 100):
         assert rk.evaluate(QRELS, run, "P@1").warnings == ()
 
 

@@ -76,7 +76,7 @@ def test_51_duplicate_item_in_a_list_is_refused_with_both_places() -> None:
 
     assert "'a'" in text
     assert "'q1'" in text
-    assert "1 and 3" in text
+    assert "in run (place 1 and place 3);" in text
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,6 @@ class Limits:
     Attributes:
         few_ids: the number of ids up to which a dict is faster than keys: 4,096 texts
             take 0.4 ms either way, 400 take 0.05 ms instead of 0.3.
-        few_rows: rows of a frame up to which they are looked up as a dict of dicts, and
-            texts of pandas taken as a list: 100 rows of judgements and a run take
-            0.6 ms instead of 1.3 from polars, and 0.9 ms instead of 1.6 from pandas.
         looked_up: the number of ids that are looked up together: a call of polars takes
             0.1 ms and its work, which is 5 ms for 262,144 ids.
         few_texts: the number of texts up to which a column is made faster of a list
@@ -78,7 +75,6 @@ class Limits:
     """
 
     few_ids: int = 4096
-    few_rows: int = 2048
     looked_up: int = 1 << 18
     few_texts: int = 1 << 14
     few_lists: int = 32

@@ -13,9 +13,8 @@ from rankine._evaluate.engine import no_ranks, with_fractions
 from rankine._evaluate.summary import nothing_to_find
 from rankine._evaluate.warnings import doubts_of
 from rankine._io.sources import no_judgements, no_rows, none_left
-from rankine._io.values import missing_ids, missing_numbers
+from rankine._io.values import missing_ids, missing_numbers, no_order
 from rankine._join.judgements import Truth, odd_grade
-from rankine._join.ranks import no_order
 from rankine._tables.joined import lacking, no_overlap, too_low
 from rankine.errors import DataError
 

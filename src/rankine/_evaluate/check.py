@@ -146,8 +146,8 @@ def check_sources(truth: Source, source: Source, k: int) -> Check:
     refuse_empty(source)
     truth, source = paired(truth, source, ("qrels", "run"))
     numbered = met_by_number(truth, source, ("qrels", "run"))
-    judged = as_rows(truth, "qrels", lenient=True)
-    retrieved = as_rows(source, "run", lenient=True)
+    judged = as_rows(truth, "qrels")
+    retrieved = as_rows(source, "run")
     pair = _Pair(judged, retrieved, k)
     found = [
         *(Finding("warning", *said.split("; ", 1)) for said in numbered),

@@ -246,13 +246,6 @@ def _with_first(
     tie = Order.of(rule, plan.rule).tie
     floor = rule.score_floor if aligned.scored else None
     deepest = keep if aligned.deepest is None else min(keep, aligned.deepest)
-    if isinstance(source, Lists):
-        # Only these lists were looked at, and are known to be sound.
-        joined = set(map(str, aligned.ids))
-        data = {
-            query: entry for query, entry in source.data.items() if str(query) in joined
-        }
-        source = replace(source, data=data)
     first = first_in(aligned.heads or source, rule.replace(tie=tie), deepest, floor)
     return replace(aligned, keep=keep, kept=first, heads=None)
 

@@ -21,7 +21,7 @@ from rankine._io.columns import (
     known_columns,
 )
 from rankine._io.frames import frame_part, from_frame, is_column, is_frame
-from rankine._io.mappings import check_ids, refuse_padded, turned
+from rankine._io.mappings import read_lists, turned
 from rankine._io.matrices import from_sparse, refuse_topk
 from rankine._io.records import from_entries, from_records
 from rankine._io.repeats import cleaned
@@ -57,19 +57,12 @@ def read(
     Messages call data that are not a file by a name, or by their role.
     """
     if how is PLAIN and type(data) is dict and not hold_objects(data.values()):
-        lists = Lists(data, name or role)  # what is mostly given
-        check_ids(lists, role)
-        refuse_padded(lists)
-        return lists
+        return read_lists(data, role, name or role)  # what is mostly given
     if how is not PLAIN:
         _check(how)
     source = _read(data, role, how, name or role)
-    if isinstance(source, Lists) and source is not data:
-        if not how.lenient:
-            check_ids(source, role)
-        refuse_padded(source)
     if how.lower_is_better and role == "run":
-        return turned(source, lenient=how.lenient)
+        return turned(source)
     return source
 
 

@@ -11,7 +11,6 @@ import polars as pl
 
 from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.forks import need_threads
-from rankine._base.limits import limits
 from rankine._base.text import Counted
 from rankine._io.columns import Role, refuse_leftover, resolve, swapped
 from rankine._io.rank_columns import (
@@ -310,10 +309,6 @@ def reason(error: BaseException) -> str:
 def _pandas_column(column: Any, name: str) -> pl.Series:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
         return pl.Series(name, column.to_numpy())
-    if len(column) <= limits().few_rows:
-        texts = column.tolist()
-        if set(map(type, texts)) == {str}:
-            return pl.Series(name, texts, dtype=pl.String)
     by_arrow = _by_arrow(column, name)
     return _one_by_one(column, name) if by_arrow is None else by_arrow
 
@@ -339,10 +334,13 @@ def _one_by_one(column: Any, name: str) -> pl.Series:
         None if not isinstance(value, nested) and is_missing(value) else value
         for value in column.tolist()
     ]
-    if {type(value) for value in values} - {type(None)} == {int, float}:
+    types = {type(value) for value in values} - {type(None)}
+    if types == {int, float}:
         values = [None if value is None else float(value) for value in values]
     try:
-        return pl.Series(name, values, strict=True)
+        # Of ints and bools, polars would make ints.
+        dtype = pl.Boolean if bool in types else None
+        return pl.Series(name, values, dtype=dtype, strict=True)
     except OverflowError:
         msg = f"column {name!r} has ints beyond 64 bits; give them as text"
         raise DataError(msg) from None

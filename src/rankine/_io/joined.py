@@ -24,7 +24,6 @@ _MARK = "\0"
 def parts_of(
     groups: Sequence[Collection[str]],
     work: Callable[[pl.Series, int], T],
-    meanwhile: Callable[[], object] = lambda: None,
 ) -> list[T]:
     """Make columns of the texts of many groups, and do some work on each.
 
@@ -36,8 +35,6 @@ def parts_of(
         groups: the texts.
         work: what is done with each column, of which it is said how many texts come
             before it.
-        meanwhile: what Python does after the last texts are joined, instead of waiting
-            for polars.
 
     Raises:
         TypeError: some are not texts.
@@ -51,7 +48,6 @@ def parts_of(
     if few or not has_threads():
         texts = list(chain.from_iterable(groups))
         _check("".join(texts))
-        meanwhile()
         return [work(pl.Series(texts, dtype=pl.String), 0)]
     with ThreadPoolExecutor(max_workers=1) as pool:
         parts = [
@@ -64,21 +60,16 @@ def parts_of(
             )
             for some in groups_of(starts, limits().looked_up)
         ]
-        meanwhile()
         return [part.result() for part in parts]
 
 
-def column_of(
-    groups: Sequence[Collection[str]],
-    name: str,
-    meanwhile: Callable[[], object] = lambda: None,
-) -> pl.Series:
+def column_of(groups: Sequence[Collection[str]], name: str) -> pl.Series:
     """Make a column of the texts of many groups, one after the other.
 
     >>> column_of([["a", "b"], [], {"c": 1}], "item").to_list()
     ['a', 'b', 'c']
     """
-    return pl.concat(parts_of(groups, lambda part, _: part, meanwhile)).alias(name)
+    return pl.concat(parts_of(groups, lambda part, _: part)).alias(name)
 
 
 def _joined(groups: Sequence[Collection[str]]) -> str:

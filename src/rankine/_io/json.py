@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -268,7 +269,9 @@ def _in_parts(text: bytes, name: str, how: Reading) -> Stream:
     whole = decoded(text, name)
 
     def rows(held: dict[str, Any]) -> Rows:
-        return as_rows(from_entries(held, "run", how, name), "run")
+        source = from_entries(held, "run", how, name, part=True)
+        # Rows of later parts are cut and moved, and lose their places in lists.
+        return replace(as_rows(source, "run"), starts=None)
 
     def parts() -> Generator[Rows, None, None]:
         held: dict[str, Any] = {}

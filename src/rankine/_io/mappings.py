@@ -1,7 +1,8 @@
-"""Mappings by query: what people hold in memory, and any source as rows."""
+"""Mappings by query: what people hold in memory, checked; and any source as rows."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -9,16 +10,14 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import chain, repeat
 from operator import contains
-from struct import error as StructError
-from struct import pack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from rankine._base.arrays import all_true
-from rankine._base.limits import limits
-from rankine._base.text import KEEP_LARGEST
+from rankine._base.arrays import NOT_PACKED, all_true, packed
+from rankine._base.text import KEEP_LARGEST, RANK_LAST
+from rankine._io.joined import column_of
 from rankine._io.sources import Dense, Lists, Rows
 from rankine._io.values import (
     DROPS,
@@ -26,6 +25,7 @@ from rankine._io.values import (
     is_missing,
     kind_of,
     known_grade,
+    no_order,
     refuse_padding,
     series_of,
     unknown_grade,
@@ -39,23 +39,133 @@ from rankine.errors import (
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-    from rankine._base.arrays import Floats
     from rankine._io.columns import Role
     from rankine._io.sources import Source, Stream
 
 
-def grades(source: Lists, *, lenient: bool = False) -> dict[Any, dict[Any, float]]:
+def read_lists(
+    data: Mapping[Any, Any],
+    role: Role,
+    name: str,
+    *,
+    n_places: int | None = None,
+    lenient: bool = False,
+    part: bool = False,
+) -> Lists | Rows:
+    """Read a mapping by query, and check it by the rules of frames, once for all.
+
+    Args:
+        data: {query: {item: number}}, {query: [items]} or, for judgements,
+            {query: {items}}.
+        role: what it is.
+        name: what to call it in messages.
+        n_places: how many queries there are, if they are identified by position.
+        lenient: whether ids may be missing and scores may be nan, which only rows
+            can hold.
+        part: whether more queries come later, so that it is not known what all lists
+            end with.
+
+    Returns:
+        The same data as dicts and lists, or as rows for a lenient reader.
+    """
+    if not lenient:
+        _check_ids(data, role, name)
+    if not part:
+        _refuse_padded(data, name)
+    if role == "qrels":
+        data = _as_grades(data, name, lenient=lenient)
+    else:
+        data = _as_lists(data)
+        data = _with_nan(data) if lenient else data
+    source = Lists(data, name, role, n_places=n_places)
+    _check_numbers(source, lenient=lenient)
+    if not lenient:
+        return source
+    queries, items = list(data), list(chain.from_iterable(source.entries))
+    return _rows_of_lists(
+        source,
+        series_of("query", queries, name, lenient=True),
+        series_of("item", items, name, lenient=True),
+    )
+
+
+def _as_grades(data: Mapping[Any, Any], name: str, *, lenient: bool) -> dict[Any, Any]:
     """Return judgements as {query: {item: grade}}; sets and lists get grade 1."""
-    data = source.data
-    if not lenient and set(map(type, data.values())) == {dict}:
-        return dict(data)
-    judgements: dict[Any, dict[Any, float]] = {}
-    for query, entry in data.items():
-        if isinstance(entry, Mapping):
-            judgements[query] = entry if type(entry) is dict else dict(entry)
-        else:
-            judgements[query] = _ones(query, entry, lenient=lenient)
-    return judgements
+    if type(data) is dict and set(map(type, data.values())) == {dict}:
+        return data
+    return {
+        query: dict(entry)
+        if isinstance(entry, Mapping)
+        else _ones(query, entry, name, lenient=lenient)
+        for query, entry in data.items()
+    }
+
+
+def _as_lists(data: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return a run whose entries are dicts and lists."""
+    if type(data) is dict and set(map(type, data.values())) <= {dict, list}:
+        return data
+    return {
+        query: dict(entry) if isinstance(entry, Mapping) else _listed(query, entry)
+        for query, entry in data.items()
+    }
+
+
+def _with_nan(data: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return a run with nan for scores that are missing."""
+    return {
+        query: {item: math.nan if is_missing(x) else x for item, x in entry.items()}
+        if type(entry) is dict
+        else entry
+        for query, entry in data.items()
+    }
+
+
+def _listed(query: Any, entry: Any) -> list[Any]:
+    """Return the items of a list in order; refuse what is not a list."""
+    if isinstance(entry, np.ndarray) and entry.ndim == 1:
+        return entry.tolist()  # type: ignore[no-any-return]
+    if isinstance(entry, Sequence) and not isinstance(entry, (str, bytes)):
+        return list(entry)
+    if entry is None:
+        msg = (
+            f"the list of query {query!r} is None; use an empty list or dict if "
+            "nothing was retrieved"
+        )
+        raise DataError(msg)
+    wanted = "a list of items in order, or {item: score}"
+    if isinstance(entry, AbstractSet):
+        wanted += "; a set has no order"
+    msg = f"the run of query {query!r} is {kind_of(entry)}; expected {wanted}"
+    raise FormatError(msg)
+
+
+def _ones(
+    query: Any, entry: Any, name: str, *, lenient: bool = False
+) -> dict[Any, float]:
+    if isinstance(entry, np.ndarray):
+        entry = entry.tolist()
+    plain = isinstance(entry, (AbstractSet, Sequence))
+    if not plain or isinstance(entry, (str, bytes)):
+        msg = (
+            f"the judgements of query {query!r} are {kind_of(entry)}; expected "
+            "{item: grade}, or a set of relevant items"
+        )
+        raise FormatError(msg)
+    try:
+        ones = dict.fromkeys(entry, 1.0)
+    except (TypeError, ValueError, OverflowError):
+        msg = f"the judgements of query {query!r} contain items that are not ids"
+        raise FormatError(msg) from None
+    if len(ones) < len(entry) and not lenient:
+        times = Counter(entry)
+        twice = next(item for item in entry if times[item] > 1)
+        msg = (
+            f"item {twice!r} is judged twice for query {query!r} in {name}"
+            f"{KEEP_LARGEST}"
+        )
+        raise DuplicateItemError(msg)
+    return ones
 
 
 def graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, Any]:
@@ -78,13 +188,13 @@ def graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, An
 
 _GROUPS = {dict, list, tuple, set, frozenset}
 """Types whose iteration gives the ids of a query."""
+_HASHED = {dict, set, frozenset}
 _ORDERED = {list, tuple, np.ndarray}
 _NO_INTS = {bool, np.timedelta64}
 
 
-def check_ids(source: Lists, role: Role) -> None:
+def _check_ids(data: Mapping[Any, Any], role: Role, name: str) -> None:
     """Refuse ids that a column could not hold: missing ones, and those of two types."""
-    data, name = source.data, source.name
     if not _are_plain((data,)):
         for query in data:
             if _is_no_id(query):
@@ -93,13 +203,13 @@ def check_ids(source: Lists, role: Role) -> None:
         series_of("query", list(data), name)
     groups = _groups(data)
     if not _are_plain(groups):
-        _check_items(data, role)
+        _check_items(data, role, name)
         series_of("item", list(chain.from_iterable(groups)), name)
 
 
-def refuse_padded(source: Lists) -> None:
+def _refuse_padded(data: Mapping[Any, Any], name: str) -> None:
     """Refuse lists of numbers that are filled up with a negative one."""
-    entries = source.data.values()
+    entries = data.values()
     if set(map(type, entries)).isdisjoint(_ORDERED):
         return
     lists: list[Any] = [_ids_in(e) if type(e) in _ORDERED else () for e in entries]
@@ -108,17 +218,17 @@ def refuse_padded(source: Lists) -> None:
     if not any(items[-1] < 0 for items in lists if items):
         return
     if _are_numbers(chain.from_iterable(lists)):
-        queries = list(source.data)
+        queries = list(data)
         refuse_padding(
             lists,
-            lambda number: f"{source.name}: the list of query {queries[number]!r}",
+            lambda number: f"{name}: the list of query {queries[number]!r}",
             "if it fills up short lists, leave it out, or use from_ranked(x, pad=PAD)",
         )
 
 
 def n_items(source: Lists) -> int:
-    """Return how many different items lists have, whose ids were checked."""
-    return len(set().union(*_groups(source.data)))
+    """Return how many different items lists have."""
+    return len(set().union(*source.entries))
 
 
 def _groups(data: Mapping[Any, Any]) -> Collection[Collection[Any]]:
@@ -152,19 +262,31 @@ def _are_plain(groups: Collection[Collection[Any]]) -> bool:
 
 
 def _are_ints(groups: Collection[Collection[Any]]) -> bool:
-    """Say whether all ids are ints.
-
-    The sum of Python's own ints is one too; to add takes less time than to ask for the
-    type of each.
-    """
-    first = map(type, map(next, map(iter, groups), repeat(0)))
-    if set(first) == {int}:
+    """Say whether all ids are ints."""
+    first = set(map(type, map(next, map(iter, groups), repeat(0))))
+    if first == {int} and _HASHED.issuperset(map(type, groups)):
         with suppress(TypeError, OverflowError), np.errstate(over="ignore"):
-            return set(map(type, map(sum, groups))) == {int}
+            return all(map(_is_of_ints, groups))
         return False
     kinds = set(map(type, chain.from_iterable(groups)))
     return not kinds & _NO_INTS and all(
         issubclass(kind, (int, np.integer)) for kind in kinds
+    )
+
+
+def _is_of_ints(group: Collection[Any]) -> bool:
+    """Say whether the keys of a dict or of a set are Python's own ints.
+
+    Their sum is one, too; to add takes half the time of asking for the type of each.
+    A bool counts there, but then it is found as 0 or 1.
+    """
+    if type(sum(group)) is not int:
+        return False
+    if 0 not in group and 1 not in group:
+        return True
+    keys = [*group]
+    return not any(
+        type(keys[keys.index(number)]) is bool for number in (0, 1) if number in group
     )
 
 
@@ -182,147 +304,94 @@ def _is_no_id(value: Any) -> bool:
     return is_missing(value) or (isinstance(value, str) and not value)
 
 
-def _check_items(data: Mapping[Any, Any], role: Role) -> None:
+def _check_items(data: Mapping[Any, Any], role: Role, name: str) -> None:
     """Refuse items that are missing or cannot be ids, saying whose they are."""
     for query, entry in data.items():
         of_query = f"{'judgements' if role == 'qrels' else 'list'} of query {query!r}"
         ordered = not isinstance(entry, (Mapping, AbstractSet))
         for place, item in enumerate(_ids_in(entry)):
             if not isinstance(item, Hashable):
-                msg = f"item {place} in the {of_query} is not an id: {item!r}"
+                msg = f"{name}: item {place} in the {of_query} is not an id: {item!r}"
                 if isinstance(item, (list, np.ndarray)):
                     msg += "; for items with numbers, write {item: number}"
                 raise FormatError(msg)
             if _is_no_id(item):
                 which = f"at index {place} of" if ordered else "of an item in"
-                msg = f"the id {which} the {of_query} is missing: {item!r}{DROPS}"
+                whose = f"{name}: the id {which} the {of_query}"
+                msg = f"{whose} is missing: {item!r}{DROPS}"
                 raise DataError(msg)
 
 
-def numbers(values: list[Any], what: str = "grade") -> Floats:
-    """Return grades or scores as floats; refuse what is not a number."""
-    try:
-        floats = packed(values)
-    except NOT_PACKED:
-        floats = np.full(1, np.nan)
-    if all_true(np.isfinite(floats)) if what == "grade" else not np.isnan(floats).any():
-        return floats
-    bad = next(
-        value
-        for value in values
-        if isinstance(value, (str, bytes)) or not _is_number(value, what)
-    )
-    hint = ""
-    if isinstance(bad, str) and what == "grade":
-        hint = (
-            f"; say what each word is worth, grades={{{bad!r}: N, ...}}, with 0 for "
-            "what is not relevant"
-        )
-    elif is_missing(bad) and what == "grade":
-        hint = f"; {NOT_JUDGED}"
-    msg = f"a {what} is {bad!r}, not a number{hint}"
-    if isinstance(bad, float) and np.isinf(bad):
-        msg = f"a {what} is {bad!r}; expected a finite number"
-    raise DataError(msg)
+def _check_numbers(source: Lists, *, lenient: bool) -> None:
+    """Refuse grades that are not finite, and scores that cannot be ordered."""
+    if dict not in source.kinds:
+        return
+    judged = source.role == "qrels"
+    with suppress(*NOT_PACKED):
+        numbers = source.numbers
+        if lenient and not judged:
+            return
+        if all_true(np.isfinite(numbers) if judged else ~np.isnan(numbers)):
+            return
+    entries = source.data.items()
+    named = [
+        (query, item, value)
+        for query, entry in entries
+        if type(entry) is dict
+        for item, value in entry.items()
+    ]
+    what, todo = ("grade", f"; {NOT_JUDGED}") if judged else ("score", RANK_LAST)
+    for query, item, value in named:
+        whose = f"{source.name}: the {what} of item {item!r} for query {query!r}"
+        if judged or not _is_nan(value):
+            refuse_number(value, what, whose, todo)
+        elif not lenient:
+            n_nan = sum(_is_nan(value) for *_, value in named)
+            raise no_order(source.name, (query, item), n_nan)
 
 
-def refuse_number(data: Mapping[Any, Any], what: str, name: str) -> None:
-    """Raise for the first value that is not a number, saying whose it is."""
-    for query, entry in data.items():
-        for item, value in entry.items() if isinstance(entry, Mapping) else ():
-            try:
-                numbers([value], what)
-            except DataError as error:
-                _, _, wrong = str(error).partition(" is ")
-                whose = f"item {item!r} for query {query!r}"
-                msg = f"{name}: the {what} of {whose} is {wrong}"
-                raise DataError(msg) from None
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
-NOT_PACKED = (StructError, TypeError, ValueError, OverflowError)
-"""What `packed` raises when a value is not a number."""
+def refuse_number(value: Any, what: str, whose: str, missing: str = "") -> None:
+    """Raise if a grade or a score is not a number.
+
+    Args:
+        value: the grade or the score.
+        what: which of the two it is.
+        whose: what to call it.
+        missing: what to do if it is missing.
+    """
+    number = np.nan
+    with suppress(*NOT_PACKED):
+        number = float(packed([value])[0])
+    if np.isnan(number):
+        todo = missing if is_missing(value) else ""
+        if what == "grade" and isinstance(value, str):
+            todo = (
+                f"; say what each word is worth, grades={{{value!r}: N, ...}}, with 0 "
+                "for what is not relevant"
+            )
+        msg = f"{whose} is {value!r}, not a number{todo}"
+        raise DataError(msg)
+    if what == "grade" and np.isinf(number):
+        msg = f"{whose} is {value!r}; expected a finite number"
+        raise DataError(msg)
 
 
-def packed(values: Collection[Any]) -> Floats:
-    """Return numbers as an array; unlike NumPy, does not read text as a number."""
-    return np.frombuffer(pack(f"{len(values)}d", *values))
-
-
-def _is_number(value: Any, what: str) -> bool:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return bool(np.isfinite(number) if what == "grade" else not np.isnan(number))
-
-
-def _ones(query: Any, entry: Any, *, lenient: bool = False) -> dict[Any, float]:
-    if isinstance(entry, np.ndarray):
-        entry = entry.tolist()
-    plain = isinstance(entry, (AbstractSet, Sequence))
-    if not plain or isinstance(entry, (str, bytes)):
-        msg = (
-            f"the judgements of query {query!r} are {kind_of(entry)}; expected "
-            "{item: grade}, or a set of relevant items"
-        )
-        raise FormatError(msg)
-    try:
-        ones = dict.fromkeys(entry, 1.0)
-    except (TypeError, ValueError, OverflowError):
-        msg = f"the judgements of query {query!r} contain items that are not ids"
-        raise FormatError(msg) from None
-    if len(ones) < len(entry) and not lenient:
-        times = Counter(entry)
-        twice = next(item for item in entry if times[item] > 1)
-        msg = f"item {twice!r} is judged twice for query {query!r}{KEEP_LARGEST}"
-        raise DuplicateItemError(msg)
-    return ones
-
-
-def as_rows(source: Source, role: Role, *, lenient: bool = False) -> Rows:
-    """Turn a mapping or a matrix into a frame; lenient leaves missing ids as null."""
+def as_rows(source: Source, role: Role) -> Rows:
+    """Turn a mapping or a matrix into a frame."""
     if isinstance(source, Rows):
         return source
     if isinstance(source, Lists):
-        return _rows_of_lists(source, role, lenient=lenient)
+        return _rows_of_lists(source, query_ids(source), item_ids(source))
     if isinstance(source, Dense):
         return _rows_of_matrix(source, role)
     if role == "qrels":
         msg = f"{source.name} was read as a run and cannot be used as judgements"
         raise DataError(msg)
     return replace(in_one(source), role=role)
-
-
-def few_as_lists(rows: Rows) -> dict[Any, dict[Any, float]] | None:
-    """Turn a few rows into {query: {item: number}}, in which look-ups cost less.
-
-    Returns None for more rows, and for rows that a mapping cannot stand for: repeated
-    items, missing ids, subtopics, matrices, and numbers that are not finite or come
-    from ranks.
-    """
-    frame = rows.frame
-    few = 0 < frame.height <= limits().few_rows
-    plain = rows.shape is None and rows.grid is None and not rows.placed
-    if not few or not plain or rows.ranked or frame.columns != _SCORED:
-        return None
-    columns = queries, items, values = frame.get_columns()
-    kinds = {queries.dtype, items.dtype}
-    numbers: Floats = values.to_numpy()
-    if not kinds <= _AS_IN_DICTS or any(column.has_nulls() for column in columns):
-        return None
-    lists: dict[Any, dict[Any, float]] = {}
-    for query, item, value in zip(*(c.to_list() for c in columns), strict=True):
-        group = lists.get(query)
-        if group is None:
-            group = lists[query] = {}
-        group[item] = value
-    whole = sum(map(len, lists.values())) == frame.height
-    return lists if whole and np.isfinite(numbers).all() else None
-
-
-_SCORED = ["query", "item", "value"]
-_AS_IN_DICTS = {pl.String, pl.Int64}
-"""Types of ids that are the same in a frame and in a dict."""
 
 
 def in_one(source: Stream) -> Rows:
@@ -362,69 +431,35 @@ def _origins(rows: Rows) -> tuple[tuple[Rows, int], ...]:
     return rows.origins or ((replace(rows, frame=rows.frame.clear()), n),)
 
 
-def _rows_of_lists(source: Lists, role: Role, *, lenient: bool) -> Rows:
-    data: Mapping[Any, Any] = source.data
-    if role == "qrels":
-        data = grades(source, lenient=lenient)
-    queries: list[Any] = []
-    items: list[Any] = []
-    values: list[float] = []
-    for query, entry in data.items():
-        if isinstance(entry, Mapping):
-            items.extend(entry.keys())
-            values.extend(entry.values())
-        else:
-            shown = listed(query, entry)
-            items.extend(shown)
-            values.extend(-float(place) for place in range(len(shown)))
-        queries.extend([query] * (len(items) - len(queries)))
-    try:
-        if role == "qrels":
-            checked = numbers(values)
-        else:
-            checked = scores_of(values, lenient=lenient)
-    except DataError:
-        refuse_number(data, "grade" if role == "qrels" else "score", source.name)
-        raise
-    columns = [
-        series_of("query", queries, source.name, lenient=lenient),
-        series_of("item", items, source.name, lenient=lenient),
-        pl.Series("value", checked),
-    ]
+def query_ids(source: Lists) -> pl.Series:
+    """Return the ids of queries as a column."""
+    return series_of("query", list(source.data), source.name)
+
+
+def item_ids(source: Lists) -> pl.Series:
+    """Return the ids of items as a column, list by list."""
+    if source.texts[1]:
+        return column_of(source.entries, "item")
+    return series_of("item", list(chain.from_iterable(source.entries)), source.name)
+
+
+def _rows_of_lists(source: Lists, queries: pl.Series, items: pl.Series) -> Rows:
+    lengths = np.diff(source.starts)
+    number = np.arange(len(lengths)).repeat(lengths)
+    frame = pl.DataFrame(
+        [queries.gather(number), items, pl.Series("value", source.numbers)]
+    )
     return Rows(
-        pl.DataFrame(columns),
+        frame,
         source.name,
         notes=source.notes,
         n_places=source.n_places,
-        placed=role == "run" and not any(isinstance(e, Mapping) for e in data.values()),
+        placed=list in source.kinds,
+        starts=source.starts,
+        role=source.role,
+        grid_queries=queries.drop_nulls(),
+        n_empty=int((lengths == 0).sum()) if source.role == "run" else 0,
     )
-
-
-def listed(query: Any, entry: Any) -> list[Any]:
-    """Return the items of a list in order; refuse what is not a list."""
-    plain = isinstance(entry, Sequence) and not isinstance(entry, (str, bytes))
-    if isinstance(entry, np.ndarray) and entry.ndim == 1:
-        return entry.tolist()  # type: ignore[no-any-return]
-    if plain:
-        return list(entry)
-    wanted = "a list of items in order, or {item: score}"
-    if isinstance(entry, AbstractSet):
-        wanted += "; a set has no order"
-    msg = f"the run of query {query!r} is {kind_of(entry)}; expected {wanted}"
-    raise FormatError(msg)
-
-
-def scores_of(values: list[Any], *, lenient: bool) -> Floats:
-    """Return scores; a lenient reader reads None as nan and allows nan."""
-    if not lenient:
-        return numbers(values, "score")
-    missing = [index for index, value in enumerate(values) if is_missing(value)]
-    known = list(values)
-    for index in missing:
-        known[index] = 0.0
-    scores = numbers(known, "score").copy()
-    scores[missing] = np.nan
-    return scores
 
 
 def _rows_of_matrix(source: Dense, role: Role) -> Rows:
@@ -441,10 +476,10 @@ def _rows_of_matrix(source: Dense, role: Role) -> Rows:
     return Rows(frame, source.name, notes=source.notes)
 
 
-def turned(source: Source, *, lenient: bool) -> Source:
+def turned(source: Source) -> Source:
     """Turn a run of distances into one in which the largest score is the best."""
     if isinstance(source, Lists):
-        return replace(source, data=_turned_lists(source, lenient=lenient))
+        return replace(source, data=_turned_lists(source))
     if isinstance(source, Dense):
         # -inf is not a distance, but an item that was not retrieved.
         matrix = np.where(source.matrix == -np.inf, -np.inf, -source.matrix)
@@ -463,19 +498,19 @@ def turned(source: Source, *, lenient: bool) -> Source:
 
 
 def _turned_rows(rows: Rows) -> Rows:
-    if "value" not in rows.frame.columns:
+    if rows.placed or "value" not in rows.frame.columns:
         raise _no_scores(rows.name)
     return replace(rows, frame=rows.frame.with_columns(-pl.col("value")))
 
 
-def _turned_lists(source: Lists, *, lenient: bool) -> dict[object, dict[object, float]]:
+def _turned_lists(source: Lists) -> dict[object, dict[object, float]]:
     turned = {}
     for query, entry in source.data.items():
-        if not isinstance(entry, Mapping):
+        if not isinstance(entry, dict):
             what = f"the list of query {query!r}"
             raise _no_scores(what)
-        values = scores_of([*entry.values()], lenient=lenient)
-        turned[query] = dict(zip(entry, (-values).tolist(), strict=True))
+        numbers = packed(entry.values())
+        turned[query] = dict(zip(entry, (-numbers).tolist(), strict=True))
     return turned
 
 

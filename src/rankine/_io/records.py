@@ -13,8 +13,8 @@ from rankine._base.text import Counted
 from rankine._io.columns import NO_COLUMN as NO_PART
 from rankine._io.columns import resolve, resolve_object
 from rankine._io.frames import frame_part, rows_of
-from rankine._io.mappings import graded
-from rankine._io.sources import Lists, Rows, hold_objects
+from rankine._io.mappings import graded, read_lists
+from rankine._io.sources import Rows, hold_objects
 from rankine._io.values import NO_COLUMN, as_float, is_missing, kind_of
 from rankine.errors import DataError, FormatError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Ints
     from rankine._io.columns import Role
-    from rankine._io.sources import Reading
+    from rankine._io.sources import Lists, Reading
     from rankine._io.tables import Part
 
 
@@ -69,6 +69,8 @@ def from_entries(
     name: str,
     n_places: int | None = None,
     lines: Ints | None = None,
+    *,
+    part: bool = False,
 ) -> Lists | Rows:
     """Read judgements or a run from an entry for each query.
 
@@ -79,6 +81,7 @@ def from_entries(
         name: what to call them in messages.
         n_places: how many queries there are, if they are identified by position.
         lines: the line of each query, if they come from a file.
+        part: whether more queries come later.
     """
     if hold_objects(data.values()):
         entries = list(data.values())
@@ -86,7 +89,8 @@ def from_entries(
         return replace(source, n_places=n_places)
     if how.grades is not None and role == "qrels":
         data = graded(data, how.grades)
-    return Lists(data, name, n_places=n_places)
+    lenient = how.lenient
+    return read_lists(data, role, name, n_places=n_places, lenient=lenient, part=part)
 
 
 def _hold_any(entries: Iterable[Any]) -> bool:
@@ -152,11 +156,11 @@ def from_objects(
     rows = rows_of(
         frame_part(frame, name, origin), role, how, {"query": "query", **part}
     )
-    return rows if all(counts) else _with_empty(rows, queries, counts, how)
+    return rows if all(counts) else _with_empty(rows, queries, counts, role, how)
 
 
 def _with_empty(
-    rows: Rows, queries: Sequence[Any], counts: list[int], how: Reading
+    rows: Rows, queries: Sequence[Any], counts: list[int], role: Role, how: Reading
 ) -> Lists | Rows:
     """Return lists as a mapping if some are empty, which rows cannot hold.
 
@@ -179,7 +183,7 @@ def _with_empty(
         if len(data[query]) < n:
             return counted  # which the join refuses
         begin += n
-    return Lists(data, rows.name, notes=rows.notes)
+    return replace(read_lists(data, role, rows.name), notes=rows.notes)
 
 
 _OBJECTS = 'a list of objects such as {"id": ..., "score": ...}'

@@ -64,7 +64,7 @@ def cleaned(source: Source, role: Role) -> Source:
     """
     if isinstance(source, Dense):
         return source
-    rows = as_rows(source, role, lenient=True)
+    rows = as_rows(source, role)
     frame, notes = rows.frame, list(rows.notes)
     missing = frame["query"].is_null() | frame["item"].is_null()
     if "subtopic" in frame.columns:
@@ -90,9 +90,9 @@ def cleaned(source: Source, role: Role) -> Source:
         fate = f" repeating an item: dropped, the {which} is kept"
         notes.append(Counted(f"{rows.name}: ", n, "row", fate))
         frame = kept
-    # Neither the lines nor the matrix that it was fit what is left.
+    # Neither the lines nor the lists or the matrix that it was fit what is left.
     rows = replace(rows, frame=frame, line=None, lines=None, shape=None, grid=None)
-    return replace(rows, notes=tuple(notes), role=role)
+    return replace(rows, starts=None, notes=tuple(notes), role=role)
 
 
 def _best(frame: pl.DataFrame, pair: Sequence[str]) -> pl.DataFrame:

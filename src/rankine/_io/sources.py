@@ -1,6 +1,6 @@
 """What a reader is told, and what it hands on: a few shapes, whatever came in.
 
-`Reading` is what the user says. `Lists` are mappings as the user gave them, `Dense` a
+`Reading` is what the user says. `Lists` are mappings that were checked, `Dense` a
 matrix, `Rows` a frame with the columns query, item and value (a grade, a score, or None
 where the order is the rank), `Stream` the same in parts.
 """
@@ -9,10 +9,16 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
+from rankine._base.arrays import packed
 from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.notebook import as_table
+from rankine._base.records import cached_property
+from rankine._tables.segments import groups_of, starts_of
 from rankine.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
@@ -23,6 +29,8 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
 
 
+_PACKED = 1 << 14
+"""Numbers that are packed at once, as they fit the cache."""
 MAX_BYTES = 64 << 30
 """Bytes that a file may have, unpacked, unless more is allowed: 64 GiB."""
 
@@ -80,7 +88,8 @@ class Rows:
         number: the number that every row had before rows were reordered.
         first: the number of the first row, if these are not the first rows.
         ranked: whether the value comes from a rank column.
-        placed: whether it is made from positions in lists without scores.
+        placed: whether values are made from places in lists without scores.
+        starts: where each list begins, if they were those of a mapping.
         role: what it was read as, "qrels" or "run"; None if it can be either.
         kind: what it was found to be, in words.
         shape: the shape of the matrix that it was read from, if it was one.
@@ -89,7 +98,8 @@ class Rows:
         n_empty: how many lists have no items, which rows cannot hold.
         n_places: how many queries there are, if they are the rows of a matrix.
         grid: the same as a matrix of ints, a row per query and a column per rank.
-        grid_queries: the ids of all rows of the matrix, of which some may be empty.
+        grid_queries: the ids of all rows of the matrix, or of all lists, of which some
+            may be empty.
         is_matrix: whether its queries are the rows of a matrix.
         origins: the files that rows of several come from, each with how many rows.
         contradiction: in how many of the first lists ranks and scores disagree.
@@ -104,6 +114,7 @@ class Rows:
     first: int = 0
     ranked: bool = False
     placed: bool = False
+    starts: Ints | None = None
     role: str | None = None
     kind: str = ""
     shape: tuple[int, int] | None = None
@@ -135,8 +146,13 @@ class Rows:
     def place(self, row: int) -> str:
         """Say where a row is within its source: ``line 7`` or ``row 7``.
 
-        The name of the file comes with it, where there are several.
+        The name of the file comes with it, where there are several. The rows of a
+        mapping have places in its lists, from 1.
         """
+        if self.starts is not None:
+            row = row if self.number is None else int(self.number[row])
+            begin = self.starts[self.starts.searchsorted(row, side="right") - 1]
+            return f"place {row - int(begin) + 1}"
         if self.origins:
             row = row if self.number is None else int(self.number[row])
             for origin, n_rows in self.origins:
@@ -187,23 +203,78 @@ class Stream:
     contradiction: Contradiction = NO_CONTRADICTION
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Lists:
-    """A mapping from query to {item: number}, to a list of items, or to a set.
+    """A mapping from query to {item: number} or, of a run, to a list of items.
+
+    `mappings.read_lists` makes it, and has checked ids and numbers by the rules of
+    frames.
 
     Attributes:
-        data: the mapping.
+        data: the mapping, whose entries are dicts and lists.
         name: what to call it in messages.
+        role: what it was read as, "qrels" or "run".
         notes: what was inferred or changed while reading.
         kind: what it was found to be, in words.
         n_places: how many queries there are, if their ids are positions in a list.
     """
 
-    data: Mapping[Any, Any]
+    data: Mapping[Any, dict[Any, float] | list[Any]]
     name: str
+    role: str = "run"
     notes: tuple[str, ...] = ()
     kind: str = ""
     n_places: int | None = None
+
+    @cached_property
+    def entries(self) -> list[Any]:
+        """The list of each query."""
+        return [*self.data.values()]
+
+    @cached_property
+    def kinds(self) -> set[type]:
+        """The types of the lists: dict, list, or both."""
+        return set(map(type, self.entries))
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each list begins, if all are put one after the other."""
+        n = len(self.entries)
+        return starts_of(np.fromiter(map(len, self.entries), np.int64, count=n))
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """Grades or scores, list by list; of lists without any, minus the place."""
+        if dict not in self.kinds:
+            lengths = np.diff(self.starts)
+            begins = self.starts[:-1].repeat(lengths)
+            return (begins - np.arange(len(begins))).astype(np.float64)
+        numbers = [
+            entry.values() if type(entry) is dict else range(0, -len(entry), -1)
+            for entry in self.entries
+        ]
+        parts = [
+            packed([*chain.from_iterable(numbers[some])])
+            for some in groups_of(self.starts, _PACKED)
+        ]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether a list has an item twice, which a dict cannot."""
+        return list in self.kinds and any(
+            len(set(entry)) < len(entry)
+            for entry in self.entries
+            if type(entry) is list
+        )
+
+    @cached_property
+    def texts(self) -> tuple[bool | None, bool | None]:
+        """Whether queries and items are texts; None if there are none."""
+        query = next(iter(self.data), None)
+        item = next(chain.from_iterable(self.entries), None)
+        first = (query, item)
+        return tuple(None if x is None else isinstance(x, str) for x in first)  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

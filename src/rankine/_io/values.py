@@ -13,7 +13,7 @@ import polars as pl
 from rankine._base.blocks import by_blocks
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
-from rankine._base.text import count
+from rankine._base.text import RANK_LAST, count
 from rankine._io.sources import Rows
 from rankine.errors import DataError, FormatError
 
@@ -48,7 +48,7 @@ def ids(
     """
     column, notes = _typed(column, part, origin)
     if column.null_count() == 0 and (
-        column.dtype != pl.String or not _has_empty(column)
+        column.dtype != pl.String or not (column == "").any()
     ):
         return column, notes
     need_threads()
@@ -71,13 +71,6 @@ def missing_ids(where: str, part: str, n: int, hint: str = DROPS) -> DataError:
     """Say that n ids are missing."""
     is_are = "is" if n == 1 else "are"
     return DataError(f"{where}: {count(n, f'{part} id')} {is_are} missing{hint}")
-
-
-def _has_empty(texts: pl.Series) -> bool:
-    """Say whether one of the texts is empty; few are compared by Python."""
-    if len(texts) <= limits().few_rows:
-        return "" in texts.to_list()
-    return (texts == "").any()
 
 
 def _typed(
@@ -204,6 +197,17 @@ def missing_numbers(where: str, title: str, n: int, role: str | None) -> DataErr
     return DataError(f"{where}: {title} is missing ({said} in all){todo}")
 
 
+def no_order(where: str, example: tuple[object, object], n: int) -> DataError:
+    """Say that n scores are no numbers, such as that of a query and an item."""
+    query, item = example
+    msg = (
+        f"{where}: the score of item {item!r} for query {query!r} is not a number "
+        f"({count(n, 'such score')} in all); a ranking needs numbers that can be "
+        f"ordered{RANK_LAST}"
+    )
+    return DataError(msg)
+
+
 def _parsed(texts: pl.Series) -> pl.Series:
     """Return the numbers in texts, null for others; if there are none, of booleans.
 
@@ -295,6 +299,8 @@ def series_of(
     if len(kinds) > 1:  # of which nan may be one, which is a missing id
         plain = [None if is_missing(value) else value for value in plain]
         kinds = set(map(type, plain)) - {type(None)}
+    if len(kinds) > 1 and bool in kinds:  # which polars takes for an int
+        raise _not_one_type(part, plain, name)
     if kinds == {int, float}:  # as in columns of other libraries
         plain = [None if value is None else as_float(value) for value in plain]
     try:

@@ -12,16 +12,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankine._base.limits import limits
 from rankine._conventions.convention import BY_RANK
-from rankine._io.mappings import as_rows, few_as_lists
+from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Rows, Source, Stream
 from rankine._join import dense
 from rankine._join import judged_mappings as probe
@@ -31,6 +29,8 @@ from rankine._tables.joined import Aligned, joined, no_steps
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankine._join.judgements import Judgements, Truth
     from rankine._tables.order import Order
 
@@ -61,9 +61,7 @@ def match(
             for order, keep_scores in orders.items()
         }
     else:
-        if isinstance(run, Stream) and _is_short(run, truth):
-            run = as_rows(run, role="run")
-        aligned = _looked_up(truth, run, orders, keep)
+        aligned = _looked_up(truth, run, orders)
         if isinstance(run, Rows) and run.grid is not None:
             aligned = dense.match_ranked(truth, run, orders, depth)
         if len(aligned) < len(orders):
@@ -83,104 +81,42 @@ def match(
     }
 
 
-def _is_short(run: Stream, truth: Truth) -> bool:
-    """Say whether a run has a few rows, like its judgements, and may be looked up."""
-    if run.memory is not None or run.n_rows is None:
-        return False
-    few = run.n_rows <= limits().few_rows
-    return few and isinstance(truth.source, Rows) and truth.grades is not None
-
-
 def _looked_up(
-    truth: Truth, run: Source, orders: Mapping[Order, bool], keep: int | None
+    truth: Truth, run: Source, orders: Mapping[Order, bool]
 ) -> dict[Order, Aligned]:
-    """Look judged items up in lists that are mappings, for the orders that allow it.
-
-    Nothing is looked up if the ids are of types that never agree.
-    """
-    data, given = _mapping_of(truth, run), isinstance(run, Lists)
-    if data is None:
+    """Look judged items up in lists that are mappings, for the orders that allow it."""
+    judged = truth.source
+    if not isinstance(run, Lists) or not isinstance(judged, Lists):
         return {}
-    some = {
-        order: keep_scores
-        for order, keep_scores in orders.items()
-        if _can_probe(data, order, given=given)
-    }
-    grades = truth.grades if some else None
-    if grades is None:
+    if run.repeats or not _same_kinds(judged, run):
         return {}
-    probed = probe.Probed(grades, truth.pool, data, run.name)
-    ids: list[Any] | pl.Series = list(grades)
-    if isinstance(truth.source, Rows):
-        ids = pl.Series("query", ids, dtype=truth.source.frame["query"].dtype)
-    heads = run if keep is not None and isinstance(run, Rows) else None
-    aligned = {}
-    for order, keep_scores in some.items():
-        ranked = probed.ranked(order)
-        if len(ranked.pair) == 0 and probe.types_differ(grades, data):
-            return {}
-        lengths = [len(probe.by_place(query, data[query])) for query in probed.extra]
-        by_score = order.by == "score"
-        aligned[order] = joined(
-            probed.table(ranked, keep_scores=keep_scores),
-            ids,
+    some = [order for order in orders if order.by not in BY_RANK]
+    if not some:
+        return {}
+    probed = probe.Probed(judged, truth.pool, run)
+    scored = list not in run.kinds
+    lengths = [len(run.data[query]) for query in probed.extra]
+    return {
+        order: joined(
+            probed.table(probed.ranked(order), keep_scores=orders[order]),
+            [*judged.data],
             probed.extra,
             lengths,
             run.notes,
-            scored=by_score and _are_mappings(data),
+            scored=scored and order.by == "score",
             named=truth.named,
-            heads=heads,
-            steps=probed.steps if by_score else no_steps,
+            steps=probed.steps if scored and order.by == "score" else no_steps,
         )
-    return aligned
+        for order in some
+    }
 
 
-def _mapping_of(truth: Truth, run: Source) -> Mapping[Any, Any] | None:
-    """Return a run as the mapping that it is, or that a few rows are turned into.
-
-    Judgements must be of the same form, with ids of the same types, and must have all
-    queries: whether scores rise is told of all lists, and look-ups see these alone.
-    """
-    source = truth.source
-    if isinstance(run, Lists):
-        return run.data if isinstance(source, Lists) else None
-    if not isinstance(run, Rows) or not isinstance(source, Rows):
-        return None
-    grades = truth.grades
-    if grades is None or source.frame.dtypes[:2] != run.frame.dtypes[:2]:
-        return None
-    lists = few_as_lists(run)
-    return lists if lists is not None and lists.keys() <= grades.keys() else None
-
-
-def _can_probe(data: Mapping[Any, Any], order: Order, *, given: bool) -> bool:
-    """Say whether look-ups are enough; for repeated items and ranks they are not.
-
-    Of rows in the order given, it is also counted in how many lists scores rise, which
-    look-ups do not see.
-    """
-    if order.by in BY_RANK or (not given and order.by != "score"):
-        return False
-    if order.duplicates == "error" or _are_mappings(data):
-        return True
+def _same_kinds(judged: Lists, run: Lists) -> bool:
+    """Say whether ids are texts on both sides or on none."""
     return all(
-        isinstance(entry, Mapping)
-        or (isinstance(entry, list) and _is_without_repeats(entry))
-        for entry in data.values()
+        None in (ours, theirs) or ours == theirs
+        for ours, theirs in zip(judged.texts, run.texts, strict=True)
     )
-
-
-def _are_mappings(data: Mapping[Any, Any]) -> bool:
-    """Say whether all lists are mappings, by the few types that they have."""
-    kinds = set(map(type, data.values())) - {dict}
-    return not kinds or all(issubclass(kind, Mapping) for kind in kinds)
-
-
-def _is_without_repeats(entry: list[Any]) -> bool:
-    try:
-        return len(set(entry)) == len(entry)
-    except TypeError:
-        return False  # not ids, as the other reader says
 
 
 def _from_rows(

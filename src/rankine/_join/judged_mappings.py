@@ -6,38 +6,30 @@ The few judged items are looked up in the run; no frame of ids is ever built.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
 from itertools import chain, compress
-from operator import gt
+from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from rankine._base.arrays import packed
 from rankine._base.records import cached_property
-from rankine._base.text import KEEP_BEST, count
-from rankine._io.mappings import (
-    NOT_PACKED,
-    listed,
-    packed,
-    refuse_number,
-)
 from rankine._join.ids import text_order
 from rankine._tables.judged import Judged
 from rankine._tables.order import before
 from rankine._tables.segments import (
     count_above,
     expand,
-    groups_of,
     position,
     rounded,
     starts_of,
     steps_of,
 )
-from rankine.errors import DataError, DuplicateItemError
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
+    from rankine._io.sources import Lists
     from rankine._tables.order import Order
     from rankine._tables.pool import Pool
     from rankine._tables.segments import Steps
@@ -45,8 +37,6 @@ if TYPE_CHECKING:
 
 _NAN = float("nan")
 _COUNT = range(sys.maxsize)
-_FEW = 1 << 14
-"""Scores that are taken at once."""
 _AS_GIVEN = 64
 """Bits of scores that are not rounded."""
 
@@ -70,50 +60,50 @@ class Found(NamedTuple):
 class Probed:
     """The lists of judged queries, in which judged items are looked up.
 
+    Judgements and run were read, and are sound: no list has an item twice, and the ids
+    of both sides have the same types.
+
     Attributes:
         length: per judged query, the length of its list.
         present: per judged query, whether the run has it.
         extra: ids of the run's queries that are not judged.
     """
 
-    def __init__(
-        self,
-        truth: Mapping[Any, Mapping[Any, float]],
-        pool: Pool,
-        run: Mapping[Any, Any],
-        name: str = "run",
-    ) -> None:
-        """Take the list of each judged query, and refuse what is not a list."""
-        lists: list[Any] = [*map(run.get, truth)]
+    def __init__(self, truth: Lists, pool: Pool, run: Lists) -> None:
+        """Take the list of each judged query."""
+        lists: list[Any] = [*map(run.data.get, truth.data)]
         n = n_present = len(lists)
-        kinds = set(map(type, lists))
         self.present = np.empty(n, dtype=np.bool_)
         self.present.fill(True)
-        if type(None) in kinds:
+        if type(None) in set(map(type, lists)):
             self.present = np.array([entry is not None for entry in lists])
             n_present = int(np.count_nonzero(self.present))
             lists = [_EMPTY if entry is None else entry for entry in lists]
-        n_extra = len(run) - n_present
-        if n_extra and any(entry is None for entry in run.values()):
-            _refuse_none(run)
-        if kinds - {dict, type(None)}:
+        if len(run.kinds) > 1:  # of items without scores, the place is the score
             lists = [
-                by_place(query, entry)
-                for query, entry in zip(truth, lists, strict=True)
+                dict(zip(entry, range(0, -len(entry), -1), strict=True))
+                if type(entry) is list
+                else entry
+                for entry in lists
             ]
         self.length: Ints = np.fromiter(map(len, lists), dtype=np.int64, count=n)
         self._starts = starts_of(self.length)
-        self.extra = [query for query in run if query not in truth] if n_extra else []
-        self._truth, self._pool, self._name = truth, pool, name
-        self._lists: list[dict[Any, float]] = lists
+        self.extra: list[Any] = []
+        if n_present < len(run.data):
+            self.extra = [query for query in run.data if query not in truth.data]
+        self._truth, self._pool, self._run = truth.data, pool, run
+        self._lists = lists
         self._counted: dict[int, tuple[Ints, Ints, Floats, Ints, Ints, Floats]] = {}
 
     def ranked(self, order: Order) -> Found:
         """Return the judged items with their ranks in an order."""
-        if order.by != "given":
+        scored = dict in self._run.kinds
+        if scored and order.by != "given":
             return self._by_scores(order.bits, order.tie)
-        falling = self._by_falling_scores()
-        return self._by_places() if falling is None else falling
+        if scored and self._steps.strict:  # as positions are ranks, only judged items
+            ranked = self._by_scores(_AS_GIVEN, "input")  # need to be looked at
+            return ranked._replace(score=-ranked.above.astype(np.float64), scores=None)
+        return self._by_places()
 
     def table(self, ranked: Found, *, keep_scores: bool) -> Judged:
         """Return the joined table."""
@@ -140,10 +130,23 @@ class Probed:
     @cached_property
     def _scores(self) -> tuple[Floats, Floats]:
         """All scores, and those of the judged items, nan if not retrieved."""
-        scores = _look_up(self._truth, self._lists, self._starts, self._name)
-        if np.count_nonzero(np.isnan(scores[0])):
-            raise _not_a_number(self._truth, self._lists)
-        return scores
+        found = [
+            entry.get(item, _NAN)
+            for entry, judged in zip(self._lists, self._truth.values(), strict=True)
+            for item in judged
+        ]
+        return self._of_judged(), packed(found)
+
+    def _of_judged(self) -> Floats:
+        """Return the scores of the lists of judged queries, one after the other."""
+        run, every = self._run, self._run.numbers
+        if len(run.data) == len(self._truth) and all(map(eq, run.data, self._truth)):
+            return every
+        place = dict(zip(run.data, _COUNT, strict=False))
+        numbers = [place[query] for query in self._truth if query in place]
+        starts = run.starts.tolist()
+        parts = [every[starts[number] : starts[number + 1]] for number in numbers]
+        return np.concatenate([np.zeros(0), *parts])
 
     @cached_property
     def _steps(self) -> Steps:
@@ -152,21 +155,6 @@ class Probed:
     def steps(self) -> tuple[int, bool]:
         """Return how often a score is above the one before, and whether one falls."""
         return self._steps.seen()
-
-    def _by_falling_scores(self) -> Found | None:
-        """Rank by scores that fall along every list; None if they do not.
-
-        Then positions are ranks, and only the judged items need to be looked at.
-        """
-        if not _falls(next(filter(None, self._lists), _EMPTY)):
-            return None
-        try:
-            ranked = self._by_scores(_AS_GIVEN, "input")
-        except DataError:  # scores that are not numbers, if only the order counts
-            return None
-        if not self._steps.strict:
-            return None
-        return ranked._replace(score=-ranked.above.astype(np.float64), scores=None)
 
     def _by_places(self) -> Found:
         """Rank by the places in the lists, whatever their scores."""
@@ -239,100 +227,4 @@ class Probed:
         return before(by_text, values[rows], starts, row, group, tie)
 
 
-def types_differ(truth: Mapping[Any, Any], run: Mapping[Any, Any]) -> bool:
-    """Say whether one side has text ids where the other has numbers."""
-
-    def kinds(data: Mapping[Any, Any]) -> tuple[bool | None, bool | None]:
-        query = next(iter(data), None)
-        lists = (entry for entry in data.values() if isinstance(entry, (Mapping, list)))
-        item = next((item for entry in lists for item in entry), None)
-        return tuple(
-            None if value is None else isinstance(value, str) for value in (query, item)
-        )  # type: ignore[return-value]
-
-    return any(
-        ours is not None and theirs is not None and ours != theirs
-        for ours, theirs in zip(kinds(truth), kinds(run), strict=True)
-    )
-
-
 _EMPTY: dict[Any, float] = {}
-
-
-def _falls(entry: Mapping[Any, Any]) -> bool:
-    """Say whether the scores of a list fall."""
-    values = [*entry.values()]
-    try:
-        return all(map(gt, values, values[1:]))
-    except (TypeError, ValueError, ArithmeticError):
-        return False  # not numbers
-
-
-def _refuse_none(run: Mapping[Any, Any]) -> None:
-    query = next(query for query, entry in run.items() if entry is None)
-    msg = (
-        f"the list of query {query!r} is None; use an empty list or dict if nothing "
-        "was retrieved"
-    )
-    raise DataError(msg)
-
-
-def by_place(query: Any, entry: Any) -> dict[Any, float]:
-    """Turn a list of items into {item: minus its position}; a dict stays as it is."""
-    if isinstance(entry, Mapping):
-        return dict(entry)
-    places: dict[Any, float] = {}
-    for place, item in enumerate(listed(query, entry)):
-        if item in places:
-            msg = (
-                f"item {item!r} appears twice for query {query!r} in the run "
-                f"(places {-int(places[item]) + 1} and {place + 1}){KEEP_BEST}"
-            )
-            raise DuplicateItemError(msg)
-        places[item] = -float(place)
-    return places
-
-
-def _look_up(
-    truth: Mapping[Any, Mapping[Any, float]],
-    scored: Sequence[dict[Any, float]],
-    starts: Ints,
-    name: str,
-) -> tuple[Floats, Floats]:
-    """Return all scores, and the scores of the judged items, nan if not retrieved."""
-    of_judged: list[Any] = []
-    groups = iter(truth.values())
-    scores: list[Floats] = []
-    try:
-        # A few queries after the other: reading all scores of a dict, one after the
-        # other, brings it into the cache, where items are then looked up.
-        for some in groups_of(starts, _FEW):
-            lists = scored[some]
-            scores.append(packed([*chain.from_iterable(map(dict.values, lists))]))
-            of_judged += [
-                entry.get(item, _NAN)
-                for entry, judged in zip(lists, groups, strict=False)
-                for item in judged
-            ]
-        every = scores[0] if len(scores) == 1 else np.concatenate(scores)
-        return every, packed(of_judged)
-    except NOT_PACKED:
-        refuse_number(dict(zip(truth, scored, strict=True)), "score", name)
-        raise
-
-
-def _not_a_number(
-    truth: Mapping[Any, Any], scored: Sequence[Mapping[Any, float]]
-) -> DataError:
-    bad = [
-        (query, item)
-        for query, entry in zip(truth, scored, strict=True)
-        for item, value in entry.items()
-        if value != value  # noqa: PLR0124 - true for nan only
-    ]
-    msg = (
-        f"the score of item {bad[0][1]!r} for query {bad[0][0]!r} is not a number "
-        f"({count(len(bad), 'such score')} in all); a ranking needs numbers that can "
-        "be ordered"
-    )
-    return DataError(msg)

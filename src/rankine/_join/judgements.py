@@ -169,15 +169,6 @@ class Truth:
     source: Rows | Lists | Dense
 
     @cached_property
-    def grades(self) -> dict[Any, dict[Any, float]] | None:
-        """The judgements as a mapping, if they are one, or a few rows."""
-        if isinstance(self.source, Lists):
-            return mappings.grades(self.source)
-        if isinstance(self.source, Rows):
-            return mappings.few_as_lists(self.source)
-        return None
-
-    @cached_property
     def judgements(self) -> Judgements:
         """The judgements grouped by query, with their keys."""
         rows = mappings.as_rows(self.source, role="qrels")
@@ -201,8 +192,10 @@ class Truth:
     @cached_property
     def named(self) -> Named:
         """The grades by query, whatever the form, and whose they are."""
-        if self.grades is not None:
-            return _named_in_lists(self.grades, self.source.name)
+        if isinstance(self.source, Lists):
+            # The mappings are the user's, who may change them later.
+            items = [*chain.from_iterable(self.source.entries)]
+            return Named(Pool(self.source.starts, self.source.numbers), items)
         if isinstance(self.source, Dense):
             return _named_in_matrix(self.source)
         return self.judgements.named
@@ -248,19 +241,6 @@ def _of_items(rows: Rows) -> Rows:
         pl.col("value").max()
     )
     return Rows(largest, rows.name, notes=rows.notes, role=rows.role, kind=rows.kind)
-
-
-def _named_in_lists(grades: dict[Any, dict[Any, float]], name: str) -> Named:
-    groups = grades.values()
-    counts = np.fromiter(map(len, groups), np.int64, count=len(groups))
-    flat = chain.from_iterable(map(dict.values, groups))
-    try:
-        pool = Pool(starts_of(counts), mappings.numbers([*flat]))
-    except DataError:
-        mappings.refuse_number(grades, "grade", name)
-        raise
-    # The mappings are the user's, who may change them later.
-    return Named(pool, [*chain.from_iterable(groups)])
 
 
 def _named_in_matrix(source: Dense) -> Named:

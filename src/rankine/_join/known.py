@@ -15,11 +15,10 @@ import polars.selectors as cs
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
 from rankine._io import read, source_of
-from rankine._io.mappings import as_rows, refuse_padded
+from rankine._io.mappings import as_rows
 from rankine._io.sources import (
     PLAIN,
     Dense,
-    Lists,
     Rows,
     Stream,
     hold_objects,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Ints
     from rankine._conventions.convention import Convention
+    from rankine._io.columns import Role
     from rankine._io.items import Features
     from rankine._io.sources import Reading, Source
     from rankine._join.lists import Lists as RankedLists
@@ -269,19 +269,18 @@ NOTHING = Known()
 def train_of(train: Any, how: Reading = PLAIN) -> TrainingData:
     """Read the interactions that users had before."""
     how = replace(how, subtopics=False)
+    role: Role = "qrels"
     plain = isinstance(train, Mapping) and not is_sparse(train)
     if plain and not hold_objects(train.values()):
-        lists = {
+        role = "run"  # in which an item may come again
+        train = {
             user: sorted(had, key=str) if isinstance(had, AbstractSet) else had
             for user, had in train.items()
         }
-        refuse_padded(Lists(train, "train"))
-        rows = as_rows(Lists(lists, "train"), "run", lenient=how.lenient)
-    else:
-        source = read(train, "qrels", how, "train")
-        rows = as_rows(source, "qrels", lenient=how.lenient)
-        if isinstance(source, Dense):
-            rows = replace(rows, frame=rows.frame.filter(rows.frame["value"] != 0))
+    source = read(train, role, how, "train")
+    rows = as_rows(source, role)
+    if isinstance(source, Dense):
+        rows = replace(rows, frame=rows.frame.filter(rows.frame["value"] != 0))
     frame = rows.frame
     if how.lenient:
         frame = frame.drop_nulls(["query", "item"])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from struct import error as StructError
-from struct import pack_into
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +12,8 @@ import polars as pl
 from rankine._base.records import cached_property
 from rankine._base.text import Counted
 from rankine._conventions.convention import Convention
-from rankine._io.joined import column_of, parts_of
-from rankine._io.mappings import as_rows, listed, packed
+from rankine._io.joined import parts_of
+from rankine._io.mappings import as_rows, item_ids, query_ids
 from rankine._io.repeats import marked
 from rankine._io.sources import Dense
 from rankine._io.sources import Lists as Mappings
@@ -165,21 +163,15 @@ def lists_of(
         dense.refuse_other_order(Order.of(rule))
         if depth is not None and depth < source.matrix.shape[1]:
             return _of_matrix(source, rule, depth)
-    scored = rule.order != "given"
-    if isinstance(source, Mappings):
-        lists = _of_texts(source, rule, keyed=keyed)
-        if lists is not None:
-            return lists
-        scored &= any(isinstance(entry, Mapping) for entry in source.data.values())
+    if isinstance(source, Mappings) and not source.repeats:
+        return _of_mapping(source, rule, keyed=keyed)
     rows = as_rows(source, role="run")
-    query = rows.frame["query"]
-    if isinstance(source, Mappings):
-        # Those with empty lists too.
-        dtype, order = query.dtype if len(query) else None, None
-        queries = pl.Series("query", list(source.data), dtype=dtype)
-        starts = starts_of(np.array([len(entry) for entry in source.data.values()]))
+    scored = rule.order != "given"
+    if isinstance(source, Mappings):  # those with empty lists too
+        queries, starts, order = query_ids(source), source.starts, None
+        scored &= dict in source.kinds
     else:
-        queries, starts, order = grouped(query)
+        queries, starts, order = grouped(rows.frame["query"])
     if rule.duplicates == "last":
         rows, starts, order = _last_only(rows, starts, order)
     frame, scores = rows.frame, None
@@ -282,50 +274,34 @@ def _numbered(rows: Rows, lists: Lists) -> Lists:
     return lists if (last == length[filled]).all() else replace(lists, ranks=ranks)
 
 
-def _of_texts(source: Mappings, rule: Convention, *, keyed: bool) -> Lists | None:
-    """Read a mapping whose ids are all text, without a frame; None if it is not so."""
-    data = source.data
-    scored = all(type(entry) is dict for entry in data.values())
-    if not data or not (scored or all(type(entry) is list for entry in data.values())):
-        return None
-    entries = list(data.values())
-    starts = starts_of(np.array([len(entry) for entry in entries]))
-    scores = np.empty(int(starts[-1])) if scored else None
-
-    def read_scores() -> None:
-        if scores is not None:
-            for begin, entry in zip((8 * starts).tolist(), entries, strict=False):
-                pack_into(f"{len(entry)}d", scores.data, begin, *entry.values())
-
-    try:
-        queries = pl.Series("query", list(data), dtype=pl.String)
-        for entry in entries:
-            if "" in entry or not (scored or len(set(entry)) == len(entry)):
-                return None
-        if keyed:
-            keys = _keys_of(entries, int(starts[-1]), read_scores)
-            ids = Ids(lambda: column_of(entries, "item"), "row {}".format, keys)
-        else:
-            items = column_of(entries, "item", read_scores)
-            ids = Ids(lambda: items, "row {}".format)
-    except (TypeError, ValueError, OverflowError, StructError):
-        return None  # neither texts nor numbers: the other reader says what is wrong
-    if "" in data or (scores is not None and np.isnan(scores).any()):
-        return None
-    lists = Lists(source.name, source.notes, queries, starts, ids, None, scores)
+def _of_mapping(source: Mappings, rule: Convention, *, keyed: bool) -> Lists:
+    """Take the lists of a mapping, none of which has an item twice."""
+    if keyed and source.texts[1]:
+        keys = _keys_of(source.entries, int(source.starts[-1]))
+        ids = Ids(lambda: item_ids(source), "row {}".format, keys)
+    else:
+        items = item_ids(source)
+        ids = Ids(lambda: items, "row {}".format)
+    lists = Lists(
+        source.name,
+        source.notes,
+        query_ids(source),
+        source.starts,
+        ids,
+        None,
+        source.numbers if dict in source.kinds else None,
+    )
     return _ranked(lists, rule)
 
 
-def _keys_of(
-    entries: Sequence[Collection[str]], n: int, meanwhile: Callable[[], object]
-) -> NDArray[np.uint64]:
-    """Return the keys of all items; meanwhile, Python does something else."""
+def _keys_of(entries: Sequence[Collection[str]], n: int) -> NDArray[np.uint64]:
+    """Return the keys of all items."""
     keys = np.empty(n, dtype=np.uint64)
 
     def keep(part: pl.Series, before: int) -> None:
         keys[before : before + len(part)] = item_keys(part, 0)
 
-    parts_of(entries, keep, meanwhile)
+    parts_of(entries, keep)
     return keys
 
 
@@ -416,8 +392,8 @@ def first_of(
         depth: how many of each list.
         floor: the score at or under which an item does not count, if there is one.
     """
-    if isinstance(source, Mappings):
-        return _first_of_mappings(source.data, rule, depth, floor)
+    if isinstance(source, Mappings) and not source.repeats:
+        return _first_of_mapping(source, rule, depth, floor)
     lists = lists_of(source, rule, depth)
     if lists.ranks is not None:
         items, starts, ranks = lists.first(depth)
@@ -438,21 +414,14 @@ def _cut(
     return starts_of(length), expand(starts[:-1], length)[0]
 
 
-def _first_of_mappings(
-    data: Mapping[Any, Any], rule: Convention, depth: int, floor: float | None
+def _first_of_mapping(
+    source: Mappings, rule: Convention, depth: int, floor: float | None
 ) -> First:
-    """Take the first items of mappings, whose ids may be anything."""
-    scored = rule.order != "given"
-    lists = [_items(query, entry, rule.duplicates) for query, entry in data.items()]
-    scores = [
-        rounded(packed(entry.values()), rule.score_bits)
-        if scored and isinstance(entry, Mapping)
-        else -np.arange(len(items), dtype=np.float64)
-        for entry, items in zip(data.values(), lists, strict=True)
-    ]
-    starts = starts_of(np.array([len(items) for items in lists], dtype=np.int64))
-    every = [item for items in lists for item in items]
-    values = np.concatenate([np.zeros(0), *scores])
+    """Take the first items of a mapping, with the ids that it has."""
+    every: list[Any] = [*chain.from_iterable(source.entries)]
+    starts, values = source.starts, rounded(source.numbers, rule.score_bits)
+    if rule.order == "given":
+        values = -np.arange(len(every), dtype=np.float64)
 
     def by_text(rows: Ints) -> Ints:
         texts = [str(every[row]) for row in rows.tolist()]
@@ -460,12 +429,6 @@ def _first_of_mappings(
 
     order = sorted_rows(by_text, values, starts, rule.tie)
     starts, rows = _cut(starts, values, depth, floor)
-    return First(list(data), starts, [every[row] for row in order[rows].tolist()])
-
-
-def _items(query: Any, entry: Any, duplicates: str) -> list[Any]:
-    """Return the items of a list; of repeated ones, the last where that counts."""
-    if isinstance(entry, Mapping):
-        return [*entry]
-    items = listed(query, entry)
-    return [*dict.fromkeys(reversed(items))][::-1] if duplicates == "last" else items
+    return First(
+        list(source.data), starts, [every[row] for row in order[rows].tolist()]
+    )

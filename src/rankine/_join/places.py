@@ -182,9 +182,9 @@ def _named(lists: Source, other: Source, words: tuple[str, str]) -> Source:
         return replace(lists, data=data, n_places=None, notes=notes)
     if not isinstance(lists, Rows):
         raise TypeError(type(lists))
-    column = pl.Series("query", ids).gather(lists.frame["query"])
-    frame = lists.frame.with_columns(column)
-    return replace(lists, frame=frame, n_places=None, notes=notes)
+    queries = pl.Series("query", ids)
+    frame = lists.frame.with_columns(queries.gather(lists.frame["query"]))
+    return replace(lists, frame=frame, grid_queries=queries, n_places=None, notes=notes)
 
 
 def _ids_of(source: Source, name: str) -> list[Any]:

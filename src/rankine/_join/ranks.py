@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine._base.text import RANK_LAST, count
+from rankine._io.values import no_order
 from rankine._tables.order import DEEPEST
 from rankine.errors import DataError
 
@@ -25,17 +25,6 @@ def refuse_nan(rows: Rows, scores: Floats) -> None:
     row = int(np.flatnonzero(missing)[0])
     example = rows.frame["query"][row], rows.frame["item"][row]
     raise no_order(rows.where(row), example, int(missing.sum()))
-
-
-def no_order(where: str, example: tuple[object, object], n: int) -> DataError:
-    """Say that n scores are no numbers, such as that of a query and an item."""
-    query, item = example
-    msg = (
-        f"{where}: the score of item {item!r} for query {query!r} is not a number "
-        f"({count(n, 'such score')} in all); a ranking needs numbers that can be "
-        f"ordered{RANK_LAST}"
-    )
-    return DataError(msg)
 
 
 def check_ranks(rows: Rows, values: Floats) -> None:

@@ -198,7 +198,7 @@ def test_repeats_of_a_list_count_each_time_or_once() -> None:
         ("nowhere.csv", "nowhere.csv"),
         (5, "from an int; expected a path"),
         (pl.DataFrame({"who": [1], "what": [2]}), "reference"),
-        ({"u": {"a": math.nan}}, "nan"),
+        ({"u": {"a": math.nan}}, "is not a number"),
         ([["a"], ["b"]], "run has lists for 1 query and reference for 2 queries"),
     ],
 )

@@ -203,7 +203,7 @@ def test_different_items_are_an_error_unless_it_is_said_which_count() -> None:
     [
         ([1.5, math.nan], [1.0, 2.0], "x is not a number at row 1"),
         (np.array([1.0, 2.0]), np.array([1.0]), "x has 2 numbers and y 1"),
-        ({"a": math.nan}, {"a": 1.0}, "x: the score of item 'a' is not a number"),
+        ({"a": math.nan}, {"a": 1.0}, "x: the score of item 'a' is nan, not a number"),
         (pl.Series("s", [1, None]), pl.Series([1, 2]), "x has 1 value missing"),
     ],
 )

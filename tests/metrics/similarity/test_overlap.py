@@ -107,7 +107,7 @@ def test_a_depth_must_be_a_positive_integer(k: Any) -> None:
         (["a", ""], "an item is missing"),
         (["a", math.nan], "an item is missing"),
         (["a", {"b": 1}], "is not an item id"),
-        ({"a": "high"}, "x: the score of item 'a' is not a number: 'high'"),
+        ({"a": "high"}, "x: the score of item 'a' is 'high', not a number"),
         (42, "x is of type int; a ranking is a list"),
         ({"a", "b"}, "x is of type set; a ranking is a list"),
     ],

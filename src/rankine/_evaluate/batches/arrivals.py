@@ -184,6 +184,6 @@ def _texts(source: Source, part: str) -> dict[str, Any]:
     elif isinstance(source, Lists) and part == "query":
         return {str(query): query for query in source.data}
     else:
-        column = as_rows(source, "run", lenient=True).frame[part]
+        column = as_rows(source, "run").frame[part]
         ids = column.unique(maintain_order=True).drop_nulls()
     return {str(key): key for key in ids.to_list()}

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rankine._base.arrays import NOT_PACKED, packed
 from rankine._base.checks import check_choice
 from rankine._base.records import cached_property
 from rankine._base.text import count
-from rankine._io.mappings import numbers
+from rankine._io.mappings import refuse_number
 from rankine._io.values import is_missing
 from rankine._metrics.similarity.measures import ON
 from rankine._tables.paired import Matched, Side
@@ -182,11 +183,12 @@ def _of_scores(x: Mapping[Any, Any], name: str) -> Ranking:
     for item in x:
         _check_item(item, {}, "", name)
     try:
-        scores = numbers(list(x.values()), "score")
-    except DataError:
-        item = next(item for item, value in x.items() if not _is_number(value))
-        msg = f"{name}: the score of item {item!r} is not a number: {x[item]!r}"
-        raise DataError(msg) from None
+        scores = packed(x.values())
+    except NOT_PACKED:
+        scores = np.full(1, np.nan)
+    if np.isnan(scores).any():
+        for item, value in x.items():
+            refuse_number(value, "score", f"{name}: the score of item {item!r}")
     items = list(x)
     # Equal scores by the text of the ids, as everywhere; which matters at a cutoff.
     order = sorted(range(len(items)), key=lambda index: str(items[index]), reverse=True)
@@ -197,14 +199,6 @@ def _of_scores(x: Mapping[Any, Any], name: str) -> Ranking:
     ]
     ranking = _of_groups(groups, name)
     return replace(ranking, scores=scores[order])
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        numbers([value], "score")
-    except DataError:
-        return False
-    return True
 
 
 def common(x: Any, y: Any) -> tuple[Ranking, Ranking, Ints, Ints]:
