@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from rankine import _io as io
@@ -14,6 +15,7 @@ from rankine._base.contradiction import TRUST
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
 from rankine._base.text import count, percent
+from rankine._conventions.convention import Convention
 from rankine._evaluate.notes import few
 from rankine._evaluate.options import Options
 from rankine._evaluate.warnings import all_relevant, hardly_met, level_of
@@ -23,13 +25,18 @@ from rankine._io.mappings import as_rows
 from rankine._io.rank_columns import contradiction
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import refuse_empty
+from rankine._join.ids import text_order
+from rankine._join.pieces import grouped
 from rankine._join.places import met_by_number, paired
+from rankine._tables.order import sorted_rows
+from rankine._tables.segments import position, runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from rankine._io.sources import Rows, Source
 
+_TIE = Convention().tie
 _LEVELS = ("error", "warning", "note")
 _COMPARED = 200_000
 """Ids that are compared letter by letter."""
@@ -171,15 +178,7 @@ class _Pair:
         if "value" not in self.run.columns:
             place = pl.int_range(pl.len()).over("query").cast(pl.Float64)
             self.run = self.run.with_columns(value=-place)
-        self.lists = (
-            self.run.filter(pl.col("value").is_not_nan())
-            .sort("query", "value", "item", descending=[False, True, True])
-            .with_columns(
-                place=pl.int_range(1, pl.len() + 1).over("query"),
-                tied=pl.len().over("query", "value"),
-                above=(pl.col("value").rank("min", descending=True) - 1).over("query"),
-            )
-        )
+        self.lists = _ranked(self.run.filter(pl.col("value").is_not_nan()))
         keys = self.truth.select("query", "item", grade="value").unique(
             ["query", "item"], keep="first", maintain_order=True
         )
@@ -438,6 +437,23 @@ class _Pair:
                         "write them the same way; ids are compared character by "
                         "character",
                     )
+
+
+def _ranked(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rank the rows of all lists, and count what is above each and tied with it."""
+    queries, starts, order = grouped(rows["query"])
+    rows = rows if order is None else rows[order]
+    scores = rows["value"].to_numpy()
+    order = sorted_rows(
+        lambda some: text_order(rows["item"].gather(some)), scores, starts, _TIE
+    )
+    number = np.repeat(np.arange(len(queries)), np.diff(starts))
+    first, block = runs(number, scores[order])
+    return rows[order].with_columns(
+        place=position(number) + 1,
+        tied=np.bincount(block)[block],
+        above=(first - starts[number[first]])[block],
+    )
 
 
 def _spread(values: pl.Series) -> dict[str, float] | None:

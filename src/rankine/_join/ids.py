@@ -20,6 +20,7 @@ from rankine._base.records import cached_property
 from rankine._io.values import ends
 from rankine._tables.groups import marked
 from rankine._tables.keys import KeyTable
+from rankine._tables.order import places_of
 from rankine._tables.segments import bounds
 from rankine.errors import DataError
 
@@ -75,11 +76,9 @@ def text_order(ids: pl.Series) -> Ints:
     forked process lacks.
     """
     texts = ids.cast(pl.String)
-    if has_threads():
-        order = texts.arg_sort().to_numpy()
-    else:
-        plain = texts.to_list()
-        order = np.array(sorted(range(len(plain)), key=plain.__getitem__), np.int64)
+    if not has_threads():
+        return places_of(texts.to_list())
+    order = texts.arg_sort().to_numpy()
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
     return places

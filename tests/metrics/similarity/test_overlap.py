@@ -101,6 +101,7 @@ def test_a_depth_must_be_a_positive_integer(k: Any) -> None:
         ("a b) c", "unmatched or empty bracket"),
         ("a () c", "unmatched or empty bracket"),
         (["a", []], "a tie has no items"),
+        ([["a", "b"], []], "a tie has no items"),
         (["a", None], "an item is missing at place 2"),
         (["a", [None, "b", "c"]], "an item is missing at place 2"),
         ({"a": 1, "": 2}, "an item is missing: ''"),

@@ -19,9 +19,11 @@ from rankine._base.arrays import NOT_PACKED, packed
 from rankine._base.checks import check_choice
 from rankine._base.records import cached_property
 from rankine._base.text import count
+from rankine._conventions.convention import Convention
 from rankine._io.mappings import refuse_number
 from rankine._io.values import is_missing
 from rankine._metrics.similarity.measures import ON
+from rankine._tables.order import places_of, tie_keys
 from rankine._tables.paired import Matched, Side
 from rankine.errors import (
     DataError,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Floats, Ints
 
 _WORDS = re.compile(r"[()]|[^\s()]+")
+_TIE = Convention().tie
 _REAL = (int, float, Decimal, Fraction, np.integer, np.floating)
 
 
@@ -146,6 +149,8 @@ def _of_groups(groups: Sequence[list[Any]], name: str) -> Ranking:
     places: dict[Any, int] = {}
     top: list[int] = []
     bottom: list[int] = []
+    items = [item for group in groups for item in group]
+    keys = _tie_keys(items) if any(group[1:] for group in groups) else []
     for group in groups:
         if not group:
             msg = f"{name}: a tie has no items"
@@ -153,10 +158,11 @@ def _of_groups(groups: Sequence[list[Any]], name: str) -> Ranking:
         for offset, item in enumerate(group):
             where = f" at place {len(top) + offset + 1}"
             _check_item(item, places, where, name)
-        # Ties have no order, but are cut somewhere: the larger id comes first.
-        for item in sorted(group, key=str, reverse=True) if len(group) > 1 else group:
-            _check_item(item, places, "", name)
-            places[item] = len(places)
+        rows = range(len(top), len(top) + len(group))
+        # Ties have no order, but are cut somewhere.
+        for row in sorted(rows, key=keys.__getitem__) if len(rows) > 1 else rows:
+            _check_item(items[row], places, "", name)
+            places[items[row]] = len(places)
         top += [len(bottom) + 1] * len(group)
         bottom += [len(bottom) + len(group)] * len(group)
     if len(groups) == len(places):
@@ -190,15 +196,22 @@ def _of_scores(x: Mapping[Any, Any], name: str) -> Ranking:
         for item, value in x.items():
             refuse_number(value, "score", f"{name}: the score of item {item!r}")
     items = list(x)
-    # Equal scores by the text of the ids, as everywhere; which matters at a cutoff.
-    order = sorted(range(len(items)), key=lambda index: str(items[index]), reverse=True)
-    order.sort(key=(-scores).tolist().__getitem__)
+    order = (-scores).argsort(kind="stable")
     groups = [
-        [items[index] for index in group]
-        for _, group in groupby(order, key=scores.__getitem__)
+        [items[row] for row in rows]
+        for _, rows in groupby(order.tolist(), key=scores.__getitem__)
     ]
     ranking = _of_groups(groups, name)
     return replace(ranking, scores=scores[order])
+
+
+def _tie_keys(items: list[Any]) -> list[int]:
+    """Return a number for each item; among equals, the smallest is first everywhere."""
+    texts = [*map(str, items)]
+    keys: list[int] = tie_keys(
+        np.arange(len(texts)), _TIE, lambda _: places_of(texts)
+    ).tolist()
+    return keys
 
 
 def common(x: Any, y: Any) -> tuple[Ranking, Ranking, Ints, Ints]:
