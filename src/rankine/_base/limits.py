@@ -33,10 +33,6 @@ class Limits:
             0.1 ms and its work, which is 5 ms for 262,144 ids.
         few_texts: the number of texts up to which a column is made faster of a list
             than by joining them.
-        few_lists: lists of one length that are searched one by one.
-        few_cells: scores of few lists that are all compared with those of judged items:
-            10 lists of 10 with 5 judged items take 14 us instead of 57, but 10 of 100
-            with 20, which are 20,000 cells, would take 55 us instead of 25.
         short_lists: items per list up to which each judged one is compared with all of
             them: 10,000 lists of 10 with 3 judged items take 0.5 ms instead of 1.2,
             but 1,000 of 24 would take 0.18 ms instead of 0.17.
@@ -81,8 +77,6 @@ class Limits:
     few_rows: int = 2048
     looked_up: int = 1 << 18
     few_texts: int = 1 << 14
-    few_lists: int = 32
-    few_cells: int = 2048
     short_lists: int = 16
     long_lists: int = 5
     keys: Callable[[Any, int], Any] | None = None
