@@ -38,11 +38,10 @@ def known(seed: int, metric: str) -> tuple[Any, Any, dict[str, Any]]:
     """Return judgements, lists with scores and ranks, and all that is known besides."""
     made = world(seed)
     needs = LISTED[metric.partition("@")[0]].needs
-    vectors = any(need.startswith("vectors") for need in needs)
     return made.truth, ranked(made.lists), {
         "train": made.train,
         "reference": ranked(made.other),
-        "items": made.vectors if vectors else made.topics,
+        "items": made.vectors if "vectors" in needs else made.topics,
         "weights": {user: 1 + at % 3 for at, user in enumerate([*made.lists, "late"])},
     }  # fmt: skip
 

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 import rankine as rk
-from rankine._metrics.lists.kind import LISTED
+from rankine._evaluate.plan import GIVEN_BY
+from rankine._metrics.lists.kind import LISTED, WORDS
 from rankine._metrics.metric import REGISTRY, Fact, Summary
 from rankine._metrics.similarity.measures import Measure
+from rankine._tables.lists import Recommended
 
 rk.metrics()
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
@@ -40,6 +42,18 @@ def rows() -> dict[str, tuple[str, str]]:
 
 def test_every_fact_is_in_the_table() -> None:
     assert list(rows()) == DECLARED
+
+
+def test_what_lists_need_is_in_a_table() -> None:
+    text = CONTRIBUTING.read_text().split("| it needs |")[1].split("\n\n")[0]
+    listed = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", text, re.MULTILINE)
+    words = {need: (given, there) for need, given, there in listed}
+    table = {found.name for found in fields(Recommended)}
+
+    assert set(words) == set(WORDS) == set(GIVEN_BY)
+    for need, (given, there) in words.items():
+        assert tuple(re.findall(r"`(\w+)`", given)) == GIVEN_BY[need]
+        assert set(re.findall(r"`(\w+)`", there)) <= table
 
 
 @pytest.mark.parametrize("name", DECLARED)

@@ -32,7 +32,7 @@ _OF_TABLE = (
 )  # fmt: skip
 _OF_JUDGED_LISTS = ("queries", "threshold")
 _OF_MEANS = ("empty_list", "aggregate", "nothing", "decimals")
-_GIVEN_BY = {
+GIVEN_BY = {
     "judgements": ("qrels",),
     "train": ("train",),
     "train_rows": ("train",),
@@ -216,7 +216,7 @@ def check_needs(plan: Plan, given: AbstractSet[str]) -> None:
                 raise ParameterError(msg)
             continue
         for need in sorted(bound.needs):
-            if given.isdisjoint(_GIVEN_BY[need]):
+            if given.isdisjoint(GIVEN_BY[need]):
                 msg = f"{metric} needs {WORDS[need]}"
                 raise ParameterError(msg)
 

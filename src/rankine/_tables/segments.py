@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankine._base.arrays import all_true
 from rankine._base.blocks import by_blocks, by_halves
 from rankine._base.limits import limits
 
@@ -304,26 +303,6 @@ def count_above(
     (array([1, 3]), array([2, 1]))
     """
     n = len(starts) - 1
-    if n == 1:
-        ordered = values.copy()
-        ordered.sort()
-        upto = ordered.searchsorted(x, "right")
-        return len(values) - upto, upto - ordered.searchsorted(x)
-    width = len(values) // n if n else 0
-    few = 0 < n <= limits().few_lists
-    if few and width and all_true(starts[1:] - starts[:-1] == width):
-        if len(x) * width <= limits().few_cells:
-            lists, asked = values.reshape(n, width)[segment], x[:, None]
-            return np.add.reduce(lists > asked, 1), np.add.reduce(lists == asked, 1)
-        ordered = np.sort(values.reshape(n, width), axis=1)
-        bounds = segment.searchsorted(np.arange(n + 1)).tolist()
-        by_segment = [x[begin:end] for begin, end in pairwise(bounds)]
-        pairs = list(zip(ordered, by_segment, strict=True))
-        upto = np.concatenate([row.searchsorted(some, "right") for row, some in pairs])
-        if (ordered[:, 1:] == ordered[:, :-1]).any():
-            under = np.concatenate([row.searchsorted(some) for row, some in pairs])
-            return width - upto, upto - under
-        return width - upto, np.ones(len(x), dtype=np.int64)
     longest = int((starts[1:] - starts[:-1]).max()) if n else 0
     # Shorter lists are padded: by no more than they hold together.
     if longest <= limits().short_lists and n * longest <= 2 * len(values):
