@@ -16,7 +16,7 @@ from rankine._base.limits import limited
 from rankine._evaluate import memory
 from rankine._io.files import read_path
 from rankine._io.sources import Reading
-from rankine._join import gathered
+from rankine._join import spill
 from rankine.errors import (
     ColumnNotFoundError,
     DataError,
@@ -202,7 +202,7 @@ def test_what_cannot_be_held(
     catalog: int | None,
     what: str,
 ) -> None:
-    monkeypatch.setattr(gathered, "in_use", lambda: 5 << 30)
+    monkeypatch.setattr(spill, "in_use", lambda: 5 << 30)
     with pytest.raises(
         ParameterError, match=f"^{what} would take more than the 4.0 GB"
     ):

@@ -10,10 +10,6 @@ from hypothesis import strategies as st
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._evaluate.evaluate import prepare
-from rankine._evaluate.options import options_of
-from rankine._join.align import match
-from rankine._tables.order import Order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,34 +100,3 @@ def test_a_list_is_not_cut_between_scores_that_are_equal_in_32_bits(
     # Equal scores are ranked by id, from the last.
     assert [item for _, item, _ in tops(narrow, "P@3")["q0"]] == ["d1", "d9"]
     assert [item for _, item, _ in tops(wide, "P@3")["q0"]] == ["d1", "d2"]
-
-
-def test_only_first_rows_are_held(tmp_path: Path) -> None:
-    path = tmp_path / "run.trec"
-    falling = [("q0", f"d{number:02}", 99.0 - number) for number in range(50)]
-    tied = [("q1", f"d{number:02}", 1.0) for number in range(50)]
-    write(falling + tied, path)
-    job = prepare("P@3", options_of("evaluate", {}))
-    order = Order.of(job.plan.rule)
-
-    truth = job.truth(QRELS)
-    assert truth is not None
-    joined = match(truth, job.source(path), {order: False}, keep=4)
-    heads = joined[order].heads
-
-    # All that are tied may be the first of their list.
-    assert heads is not None
-    assert heads.frame["query"].value_counts().sort("query").rows() == [
-        ("q0", 4),
-        ("q1", 50),
-    ]
-
-
-def test_heads_are_let_go(tmp_path: Path) -> None:
-    path = tmp_path / "run.trec"
-    write([("q0", "d1", 2.0), ("q0", "d2", 1.0)], path)
-
-    for rule in (rk.Convention(), rk.Convention(unjudged="removed")):
-        ev = rk.evaluate(QRELS, path, "P@1", convention=rule, keep=1)
-
-        assert ev.tables[0].heads is None

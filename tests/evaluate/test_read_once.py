@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 PROGRAM = """
 import json, sys
 from collections import Counter
+from dataclasses import replace
 import rankine as rk
+from rankine._base import limits
 from rankine._io import csv, parquet, trec  # so that their own imports do not count
 from rankine._io.sources import Stream
 
@@ -27,6 +29,7 @@ def see(event, args):
         opened[str(args[0])] += 1
 
 
+limits._now[0] = replace(limits.limits(), part_bytes=1 << 18)
 real = Stream.__init__
 def counted(self, open, name, *more, **others):
     def again():
@@ -60,6 +63,13 @@ ASKED: dict[str, dict[str, Any]] = {
         "convention": "ir_measures",
         "keep": 5,
     },
+    "all of it, within a limit": {
+        "metrics": ["AP", "Coverage@10", "Gini@5"],
+        "catalog": 100_000,
+        "keep": 5,
+        "memory_limit": "8GB",
+        "engine": "stream",
+    },
     "batches": {
         "metrics": ["AP", "Coverage@10"],
         "catalog": 100_000,
@@ -69,29 +79,49 @@ ASKED: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Write a run that is large enough to be read in parts, with a tie in 32 bits."""
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Write runs that are large enough to be read in parts, with a tie in 32 bits."""
     folder = tmp_path_factory.mktemp("runs")
-    qrels, run = folder / "some.qrels", folder / "some.run"
-    with qrels.open("w") as judged, run.open("w") as shown:
-        for query in range(300):
-            judged.write(f"q{query} 0 d3 1\nq{query} 0 d7 2\n")
-            for place in range(200):
-                score = 198 - 1e-9 if place == 3 else 200 - place
-                shown.write(f"q{query} Q0 d{place} {place} {score!r} t\n")
-    return qrels, run
+    paths = {name: folder / f"{name}.run" for name in ("grouped", "mixed", "late")}
+    paths["qrels"] = folder / "some.qrels"
+    judged, lines = [], []
+    for query in range(300):
+        judged += [f"q{query} 0 d3 1\n", f"q{query} 0 d7 2\n"]
+        for place in range(200):
+            score = 198 - 1e-9 if place == 3 else 200 - place
+            lines.append(f"q{query} Q0 d{place} {place} {score!r} t\n")
+    paths["qrels"].write_text("".join(judged))
+    paths["grouped"].write_text("".join(lines))
+    paths["mixed"].write_text("".join(sorted(lines, key=lambda line: line.split()[2])))
+    paths["late"].write_text("".join([*lines[1:], lines[0]]))
+    return paths
 
 
-@pytest.mark.parametrize("asked", ASKED)
-def test_a_run_is_parsed_once(asked: str, files: tuple[Path, Path]) -> None:
-    qrels, run = files
+def readings(asked: dict[str, Any], qrels: Path, run: Path) -> tuple[int, int]:
+    """Return how often a run is opened, and how often it is parsed."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, qrels, run, json.dumps(ASKED[asked])],
+        [sys.executable, "-c", PROGRAM, qrels, run, json.dumps(asked)],
         capture_output=True,
         text=True,
         check=True,
     )
     n_opened, n_read = json.loads(done.stdout)
+    return n_opened, n_read
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_run_is_parsed_once(asked: str, files: dict[str, Path]) -> None:
+    n_opened, n_read = readings(ASKED[asked], files["qrels"], files["grouped"])
 
     assert n_read == 1
     assert 1 <= n_opened <= 3
+
+
+@pytest.mark.parametrize("asked", ["all of it", "all of it, within a limit"])
+@pytest.mark.parametrize(("run", "most"), [("mixed", 1), ("late", 2)])
+def test_a_run_is_begun_again_once_if_a_query_returns_late(
+    asked: str, run: str, most: int, files: dict[str, Path]
+) -> None:
+    _, n_read = readings(ASKED[asked], files["qrels"], files[run])
+
+    assert n_read <= most

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._join import gathered
+from rankine._join import spill
 from rankine.errors import DataError, RankineError
 from tests.evaluate.streams import (
     FORMS,
@@ -340,7 +340,7 @@ MIXED = framed(
 
 def test_rows_beyond_those_that_32_bits_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """Places of later rows take more bytes than those of earlier ones."""
-    monkeypatch.setattr(gathered, "_SMALL", MIXED.height // 2)
+    monkeypatch.setattr(spill, "_SMALL", MIXED.height // 2)
     batches = (MIXED.slice(begin, 4) for begin in range(0, MIXED.height, 4))
     with small(buckets=2, held=1 << 20):
         ev = rk.evaluate(QRELS, batches, JUDGED, engine="stream")

@@ -21,7 +21,6 @@ from rankine._evaluate.warnings import (
     looks_rated,
     n_unsorted,
 )
-from rankine._io.mappings import as_rows
 from rankine._io.sources import (
     Lists,
     Rows,
@@ -30,11 +29,12 @@ from rankine._io.sources import (
     is_ranked,
 )
 from rankine._join.align import match
+from rankine._join.chunks import read
 from rankine._join.context import know
 from rankine._join.judgements import Truth
 from rankine._join.known import NOTHING, Known
-from rankine._join.lists_in_parts import first_in, lists_in, n_items
 from rankine._join.places import is_listed, met_by_number, paired
+from rankine._join.readers import DifferentItems, FirstItems, OrderedLists
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.joined import Aligned, Listed, apply, cut
 from rankine._tables.order import Order
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
     from rankine._evaluate.plan import Group, Plan
     from rankine._evaluate.warnings import Doubts
+    from rankine._join.chunks import Reader
     from rankine._join.known import TrainingCounts, TrainingData
     from rankine._join.weights import Weights
     from rankine._metrics.metric import Metric
@@ -80,24 +81,25 @@ def evaluate_source(
         partial: whether these are not all data, so that judgements and run need not
             share a query.
     """
-    heads = None
     source, known = _beside(source, known or NOTHING, partial=partial)
     if truth is not None:
         truth, source = paired_with(truth, source)
         source, known = _beside(source, known, partial=partial)  # with its new ids
         _refuse_fractions(plan, truth)
-    if isinstance(source, Stream):
-        source, heads = _kept(source, plan, keep)
-    if plan.catalog is not None and plan.judged:
-        _refuse_catalog(plan.catalog, source)
+    beside = _readers(plan, source, depth, joins, keep)
+    items = DifferentItems(source) if plan.catalog is not None and plan.judged else None
+    found: tuple[Reader | None, ...] = (items, *beside)
+    readers = [*dict.fromkeys(reader for reader in found if reader is not None)]
+    matched = iter(_joins(plan, truth, source, joins, keep, readers))
+    if items is not None and plan.catalog is not None:
+        _refuse_catalog(plan.catalog, source.name, items.n)
     by_number: dict[int, Summary] = {}
     tables: list[Any] = []
-    matched = iter(_joins(plan, truth, source, joins, keep, heads))
-    for group in plan.groups:
+    for group, reader in zip(plan.groups, beside, strict=True):
         table: Any
         if group.lists:
             table = _listed_for(
-                group, truth, source, known, depth, joins, partial=partial
+                group, truth, source, known, reader, depth, joins, partial=partial
             )
         else:
             rule = _ranked(group.rule, source)
@@ -109,7 +111,7 @@ def evaluate_source(
                 refuse_spread(group)
                 table = cut(table, depth)
             if keep is not None:
-                table = _with_first(table, source, rule, plan, keep)
+                table = _with_first(table, keep, reader)
         tables.append(table)
         counts = None if weights is None else weights.of(table.ids)
         for number, metric, of_metric in group.members:
@@ -198,34 +200,62 @@ def refuse_spread(group: Group) -> None:
         raise ParameterError(msg)
 
 
-def _kept(source: Stream, plan: Plan, keep: int | None) -> tuple[Source, int | None]:
-    """Read a stream into memory if it is looked through more than once.
+def _readers(
+    plan: Plan,
+    source: Source,
+    depth: int | None,
+    joins: dict[Any, Any] | None,
+    keep: int | None,
+) -> list[OrderedLists | FirstItems | None]:
+    """Return what looks in the run for what each group needs beside judged rows."""
+    shared: dict[Any, OrderedLists | FirstItems] = {}
+    readers: list[OrderedLists | FirstItems | None] = []
+    for group in plan.groups:
+        rule = _ranked(group.rule, source)
+        reader: OrderedLists | FirstItems | None = None
+        key: tuple[Any, ...]
+        if group.lists:
+            deepest = _deepest(group, depth)
+            if joins is None or _key_of_lists(group, rule, deepest) not in joins:
+                key = OrderedLists, _order_of(rule), deepest
+                reader = shared.setdefault(key, OrderedLists(source, rule, deepest))
+        elif keep is not None and rule.unjudged != "removed":
+            # Where unjudged items are removed, only judged ones can be among the first.
+            rule = rule.replace(tie=Order.of(rule, plan.rule).tie)
+            first = FirstItems(
+                source, rule, keep if depth is None else min(keep, depth)
+            )
+            key = FirstItems, _order_of(rule), rule.score_floor
+            reader = shared.setdefault(key, first)
+        readers.append(reader)
+    return readers
 
-    Also returns how many first rows of each list the join is to keep, None if none.
-    """
-    if source.memory is not None:
-        return source, None
-    heads = _heads(source, plan, keep)
-    n_lists = sum(group.lists for group in plan.groups)
-    n_judged = len(plan.judged) > 0
-    again = plan.catalog is not None or (keep is not None and heads is None)
-    several = n_judged + n_lists + (n_judged and again) > 1
-    return (as_rows(source, "run"), None) if several else (source, heads)
+
+def _order_of(rule: Convention) -> tuple[Any, ...]:
+    return tuple(getattr(rule, field) for field in OF_LISTS)
 
 
-def _heads(source: Stream, plan: Plan, keep: int | None) -> int | None:
-    """Return how many first rows of each list the join is to keep, None if none.
+def _deepest(group: Group, depth: int | None) -> int | None:
+    """Return how many items of each list a group of metrics looks at; None for all."""
+    depths = [limit for limit in (group.depth, depth) if limit is not None]
+    return min(depths, default=None)
 
-    It reads a stream once. The rows are not enough if an earlier row of an item is left
-    out, or if the numbers of a rank column count.
-    """
-    if keep is None or plan.catalog is not None:
-        return None
-    rules = [_ranked(group.rule, source) for group in plan.groups if not group.lists]
-    known = all(
-        rule.duplicates != "last" and rule.order not in BY_RANK for rule in rules
-    )
-    return keep if known and len(rules) == len(plan.groups) else None
+
+def _needs_of(group: Group) -> dict[str, Metric]:
+    """Return what metrics of lists need besides, and a metric that does."""
+    return {
+        need: metric
+        for _, metric, _ in group.members
+        if isinstance(metric, ListMetric)
+        for need in metric.needs
+    }
+
+
+def _key_of_lists(
+    group: Group, rule: Convention, deepest: int | None
+) -> tuple[Any, ...]:
+    needs = _needs_of(group)
+    return (*_order_of(rule), users_of(needs.keys(), rule), deepest, *sorted(needs))
 
 
 def _is_quick(source: Source) -> bool:
@@ -236,18 +266,13 @@ def _is_quick(source: Source) -> bool:
 
 
 def _with_first(
-    aligned: Aligned, source: Source, rule: Convention, plan: Plan, keep: int
+    aligned: Aligned, keep: int, reader: OrderedLists | FirstItems | None
 ) -> Aligned:
     """Keep the first items of each list, in the order in which they were ranked."""
     if aligned.named is not None:
         aligned = replace(aligned, named=aligned.named.own())
-    if rule.unjudged == "removed":
-        return replace(aligned, keep=keep, heads=None)
-    tie = Order.of(rule, plan.rule).tie
-    floor = rule.score_floor if aligned.scored else None
-    deepest = keep if aligned.deepest is None else min(keep, aligned.deepest)
-    first = first_in(aligned.heads or source, rule.replace(tie=tie), deepest, floor)
-    return replace(aligned, keep=keep, kept=first, heads=None)
+    first = reader.first if isinstance(reader, FirstItems) else None
+    return replace(aligned, keep=keep, kept=first)
 
 
 def _n_unsorted(source: Source, tables: list[Any]) -> int:
@@ -262,6 +287,7 @@ def _listed_for(
     truth: Truth | None,
     source: Source,
     known: Known,
+    reader: OrderedLists | FirstItems | None,
     depth: int | None,
     joins: dict[Any, Any] | None,
     *,
@@ -269,24 +295,12 @@ def _listed_for(
 ) -> Listed:
     """Return the lists that a group of metrics reads, with all that is known."""
     rule = _ranked(group.rule, source)
-    depths = [limit for limit in (group.depth, depth) if limit is not None]
-    needs = {
-        need: metric
-        for _, metric, _ in group.members
-        if isinstance(metric, ListMetric)
-        for need in metric.needs
-    }
-    users, deepest = users_of(needs.keys(), rule), min(depths, default=None)
-    key = (
-        *(getattr(rule, field) for field in OF_LISTS),
-        users,
-        deepest,
-        *sorted(needs),
-    )
-    if joins is not None and key in joins:
-        kept: Listed = joins[key]
+    needs, deepest = _needs_of(group), _deepest(group, depth)
+    key = _key_of_lists(group, rule, deepest)
+    if not isinstance(reader, OrderedLists):
+        kept: Listed = (joins or {})[key]
         return kept
-    lists = lists_in(source, rule, deepest)
+    lists = reader.lists
     known = known.needed(needs.keys())
     if known.reference is not None:
         known = known.ranked(_ranked(group.rule, known.reference))
@@ -296,7 +310,7 @@ def _listed_for(
         truth,
         deepest,
         rule.duplicates,
-        users=users,
+        users=users_of(needs.keys(), rule),
         partial=partial,
     )
     _refuse_items(listed.table, needs)
@@ -346,10 +360,14 @@ def _joins(
     source: Source,
     joins: dict[Any, Any] | None,
     keep: int | None,
-    heads: int | None,
+    beside: Sequence[Reader],
 ) -> list[Aligned]:
-    """Join the data once for all groups of a plan, and return the table of each."""
+    """Join the data once for all groups of a plan, and return the table of each.
+
+    In the same reading of the run, `beside` looks for more.
+    """
     if truth is None:
+        read(source, beside)
         return []
     orders = plan.orders
     if plan.rule.order in BY_RANK and not is_ranked(source):
@@ -365,11 +383,13 @@ def _joins(
         depth = plan.depth if keep is None and joins is None else None
         if depth is not None and _is_quick(source):
             depth = None  # judged items at any rank, whatever the metrics look at
-        matched = match(truth, source, missing, depth=depth, keep=heads)
+        matched = match(truth, source, missing, depth=depth, beside=beside)
         if depth is not None and any(map(_misses, matched.values())):
             # Whether judged items are in the run at all, the first ranks do not tell.
-            matched = match(truth, source, missing, keep=heads)
+            matched = match(truth, source, missing)
         by_order |= matched
+    elif beside:
+        read(source, beside)
     return [by_order[order] for order in orders]
 
 
@@ -386,12 +406,11 @@ def _ranked(rule: Convention, source: Source) -> Convention:
     return rule
 
 
-def _refuse_catalog(catalog: int, source: Source) -> None:
+def _refuse_catalog(catalog: int, name: str, seen: int) -> None:
     """Refuse a catalogue that is smaller than what was retrieved from it."""
-    seen = n_items(source)
     if seen > catalog:
         msg = (
-            f"the catalogue has {count(catalog, 'item')}, but {source.name} has "
+            f"the catalogue has {count(catalog, 'item')}, but {name} has "
             f"{count(seen, 'different one')}"
         )
         raise DataError(msg)

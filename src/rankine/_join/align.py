@@ -16,22 +16,22 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from rankine._conventions.convention import BY_RANK
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Dense, Lists, Rows, Source, Stream
 from rankine._join import dense
 from rankine._join import judged_mappings as probe
-from rankine._join import judged_rows as rows
+from rankine._join.chunks import read
+from rankine._join.judged_rows import JudgedRows
 from rankine._join.pieces import repeats_left_out
 from rankine._tables.joined import Aligned, joined, no_steps
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from rankine._join.judgements import Judgements, Truth
+    from rankine._join.chunks import Reader
+    from rankine._join.judgements import Truth
     from rankine._tables.order import Order
 
 
@@ -41,7 +41,7 @@ def match(
     orders: Mapping[Order, bool],
     *,
     depth: int | None = None,
-    keep: int | None = None,
+    beside: Sequence[Reader] = (),
 ) -> dict[Order, Aligned]:
     """Join judgements and a run, once for all orders of its items.
 
@@ -52,8 +52,7 @@ def match(
         run: the retrieved items.
         orders: the orders, and whether the scores of all items are to be kept.
         depth: the deepest rank that any metric looks at, if there is one.
-        keep: how many first items of each list will be asked for afterwards, if any,
-            for a run that is read in parts.
+        beside: what else is looked for in the run, when it is read.
     """
     if isinstance(run, Dense):
         aligned = {
@@ -70,7 +69,11 @@ def match(
                 for order, keep_scores in orders.items()
                 if order not in aligned
             }
-            aligned |= _from_rows(truth, run, others, depth, keep)
+            along = beside if isinstance(run, (Rows, Stream)) else ()
+            aligned |= _from_rows(truth, run, others, depth, along)
+            beside = beside[len(along) :]
+    if beside:
+        read(run, beside)
     notes = truth.source.notes
     if not notes:
         return aligned
@@ -124,7 +127,7 @@ def _from_rows(
     run: Source,
     orders: Mapping[Order, bool],
     depth: int | None,
-    keep: int | None,
+    beside: Sequence[Reader],
 ) -> dict[Order, Aligned]:
     shapes = [getattr(source, "shape", None) for source in (truth.source, run)]
     if None not in shapes and shapes[0] != shapes[1]:
@@ -133,29 +136,12 @@ def _from_rows(
         raise DataError(msg)
     judged = truth.judgements
     frame = run if isinstance(run, (Rows, Stream)) else as_rows(run, role="run")
-    text = judged.queries.dtype == pl.String and judged.items.dtype == pl.String
-    if isinstance(frame, Stream) and frame.memory is None and not text:
-        # A file has text; whether that is the text of ints is to be seen of all rows.
-        frame = as_rows(frame, role="run")
-    notes = frame.notes
-    heads = None if keep is None or isinstance(frame, Stream) else frame
-    if isinstance(frame, Rows):
-        frame, said = _same_types(judged, frame, frame.name)
-        notes += said
-    told_of_parts: dict[str, None] = {}
-
-    def typed(part: Rows) -> Rows:
-        part, said = _same_types(judged, part, run.name)
-        told_of_parts.update(dict.fromkeys(said))
-        return part
-
+    matched = JudgedRows(judged, frame, orders, depth)
+    read(frame, [matched, *beside])
     # From ranks or positions, not scores of the user's.
     unscored = frame.ranked or (isinstance(frame, Rows) and frame.placed)
-    matched = rows.match(judged, frame, orders, depth=depth, keep=keep, typed=typed)
-    notes += tuple(told_of_parts)
-    if keep is not None and heads is None:
-        heads = matched.first_rows(frame.name, ranked=frame.ranked)
-    in_order, ids = matched.extra_order(), list(matched.extra)
+    notes = frame.notes + matched.notes
+    in_order, ids = matched.extra_order, list(matched.extra)
     extra, steps = [ids[place] for place in in_order], (matched.rises, matched.falls)
     aligned = {}
     for order, ranked in matched.by_order.items():
@@ -174,20 +160,6 @@ def _from_rows(
             unsorted=ranked.unsorted,
             named=judged.named,
             deepest=depth,
-            heads=heads,
             steps=no_steps if frame.ranked else partial(tuple, steps),
         )
     return aligned
-
-
-def _same_types(
-    truth: Judgements, run: Rows, name: str
-) -> tuple[Rows, tuple[str, ...]]:
-    """Bring the ids of a run to the types that those of the judgements have."""
-    frame = run.frame
-    queries, notes = truth.as_judged(frame["query"], "query", name)
-    items, more = truth.as_judged(frame["item"], "item", name)
-    if queries.dtype == frame["query"].dtype and items.dtype == frame["item"].dtype:
-        return run, ()
-    frame = frame.with_columns(queries.alias("query"), items.alias("item"))
-    return replace(run, frame=frame, grid=None), notes + more

@@ -20,7 +20,7 @@ from rankine._io.sources import Lists as Mappings
 from rankine._join import dense
 from rankine._join.ids import item_keys, text_order
 from rankine._join.pieces import (
-    grouped,
+    Chunk,
     last_of_repeats,
     refuse_twice,
     repeats_left_out,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankine._base.arrays import Floats, Ints
-    from rankine._io.sources import Rows, Source
+    from rankine._io.sources import Source
     from rankine._tables.lists import Top
     from rankine._tables.segments import Steps
 
@@ -117,11 +117,12 @@ class Lists:
     def items(self) -> pl.Series:
         """The items, list by list, best first."""
         items = self.ids.series
-        return items if self.order is None else items.gather(self.order)
+        return items if self.order is None else items[self.order]
 
     def items_of(self, rows: Ints) -> pl.Series:
         """Return the items of some rows."""
-        return self.ids.series.gather(rows if self.order is None else self.order[rows])
+        # Not by gather, which waits for the threads that may read the next chunk.
+        return self.ids.series[rows if self.order is None else self.order[rows]]
 
     def text_order(self, rows: Ints) -> Ints:
         """Return, for some rows, numbers in the order of the texts of their items."""
@@ -142,7 +143,7 @@ class Lists:
 
 
 def lists_of(
-    source: Source,
+    source: Source | Chunk,
     rule: Convention | None = None,
     depth: int | None = None,
     *,
@@ -151,7 +152,7 @@ def lists_of(
     """Bring the rows of a run into the order of queries and ranks.
 
     Args:
-        source: the run.
+        source: the run, or a chunk of it.
         rule: the convention that says what they are ordered by, and how ties are
             broken; that of rankine if not given.
         depth: how many items of each list will be looked at; None for all. Only rows
@@ -165,24 +166,33 @@ def lists_of(
             return _of_matrix(source, rule, depth)
     if isinstance(source, Mappings) and not source.repeats:
         return _of_mapping(source, rule, keyed=keyed)
-    rows = as_rows(source, role="run")
     scored = rule.order != "given"
-    if isinstance(source, Mappings):  # those with empty lists too
-        queries, starts, order = query_ids(source), source.starts, None
+    if isinstance(source, Mappings):
         scored &= dict in source.kinds
-    else:
-        queries, starts, order = grouped(rows.frame["query"])
+    chunk = source if isinstance(source, Chunk) else _of_all(source)
     if rule.duplicates == "last":
-        rows, starts, order = _last_only(rows, starts, order)
-    frame, scores = rows.frame, None
+        chunk = _last_only(chunk)
+    rows, scores = chunk.rows, None
+    frame = rows.frame
     if scored and "value" in frame.columns:
         scores = frame["value"].to_numpy().astype(np.float64, copy=False)
-        refuse_nan(rows, scores)
-        scores = scores if order is None else scores[order]
+        refuse_nan(chunk, scores)
+        scores = chunk.in_order(scores)
     ids = Ids(lambda: frame["item"], rows.place)
-    lists = Lists(rows.name, rows.notes, queries, starts, ids, order, scores)
+    lists = Lists(
+        rows.name, rows.notes, chunk.queries, chunk.starts, ids, chunk.order, scores
+    )
     lists = _ranked(replace(lists, scored=not rows.ranked), rule)
-    return _numbered(rows, lists) if rule.order == "rank_value" else lists
+    return _numbered(chunk, lists) if rule.order == "rank_value" else lists
+
+
+def _of_all(source: Source) -> Chunk:
+    """Return a run as one chunk; a mapping with its empty lists too."""
+    rows = as_rows(source, role="run")
+    if not isinstance(source, Mappings):
+        return Chunk.of(rows)
+    starts = source.starts
+    return Chunk(rows, query_ids(source), starts, None, starts[:-1])
 
 
 def without_repeats(
@@ -236,33 +246,26 @@ def _of_matrix(source: Dense, rule: Convention, depth: int) -> Lists:
     )
 
 
-def _last_only(
-    rows: Rows, starts: Ints, order: Ints | None
-) -> tuple[Rows, Ints, Ints | None]:
-    """Leave out the rows whose item is repeated later in the same list.
-
-    Returns:
-        The rows, where each list begins, and what brings its rows together.
-    """
-    items = rows.frame["item"]
-    keys = item_keys(items, 0)
-    if order is not None:
-        keys, items = keys[order], items.gather(order)
+def _last_only(chunk: Chunk) -> Chunk:
+    """Leave out the rows whose item is repeated later in the same list."""
+    rows, starts = chunk.rows, chunk.starts
+    items = chunk.items()
+    keys = chunk.in_order(item_keys(rows.frame["item"], 0))
     left = last_of_repeats(items, keys, starts) if may_repeat(keys, starts) else None
     if left is None:
-        return rows, starts, order
+        return chunk
     kept, starts = left
     notes = (*rows.notes, repeats_left_out(len(items) - len(kept)))
-    rows = take(rows, kept if order is None else order[kept])
-    return replace(rows, notes=notes), starts, None
+    rows = take(rows, kept if chunk.order is None else chunk.order[kept])
+    return replace(chunk, rows=replace(rows, notes=notes), starts=starts, order=None)
 
 
-def _numbered(rows: Rows, lists: Lists) -> Lists:
+def _numbered(chunk: Chunk, lists: Lists) -> Lists:
     """Use the numbers of a rank column as the ranks, if they have gaps."""
-    values = lists.scores
+    rows, values = chunk.rows, lists.scores
     if values is None or not rows.ranked:
         return lists
-    check_ranks(rows, rows.frame["value"].to_numpy().astype(np.float64, copy=False))
+    check_ranks(chunk, rows.frame["value"].to_numpy().astype(np.float64, copy=False))
     if not lists.falls:
         refuse_same_ranks(
             rows, values, lists.starts, lists.order, lists.queries.__getitem__
@@ -382,12 +385,12 @@ class First:
 
 
 def first_of(
-    source: Source, rule: Convention, depth: int, floor: float | None = None
+    source: Source | Chunk, rule: Convention, depth: int, floor: float | None = None
 ) -> First:
     """Return the first items of every list of a run.
 
     Args:
-        source: the run, which was joined with judgements before, and so is sound.
+        source: the run, or a chunk of it, which is sound.
         rule: the convention that decides their order.
         depth: how many of each list.
         floor: the score at or under which an item does not count, if there is one.

@@ -15,23 +15,26 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import AnyArray, Floats, Ints
     from rankine._io.sources import Rows
+    from rankine._join.pieces import Chunk
 
 
-def refuse_nan(rows: Rows, scores: Floats) -> None:
+def refuse_nan(chunk: Chunk, scores: Floats) -> None:
     """Refuse scores of rows that cannot be ordered."""
     if not np.isnan(scores.min(initial=np.inf)):
         return
+    rows = chunk.named
     missing = np.isnan(scores)
     row = int(np.flatnonzero(missing)[0])
     example = rows.frame["query"][row], rows.frame["item"][row]
     raise no_order(rows.where(row), example, int(missing.sum()))
 
 
-def check_ranks(rows: Rows, values: Floats) -> None:
+def check_ranks(chunk: Chunk, values: Floats) -> None:
     """Refuse values that are not minus a rank: ranks are whole numbers from 1."""
     fine = (values <= -1) & (values >= -DEEPEST) & (values == np.floor(values))
     if fine.all():
         return
+    rows = chunk.named
     row = int(np.flatnonzero(~fine)[0])
     msg = (
         f"{rows.where(row)}: the rank of item {rows.frame['item'][row]!r} for query "

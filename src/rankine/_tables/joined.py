@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Bools, Ints
     from rankine._conventions.convention import Convention
-    from rankine._io.sources import Rows
     from rankine._join.judgements import Named
     from rankine._join.lists import First
     from rankine._tables.judged import Judged
@@ -66,7 +65,6 @@ class Aligned:
             if the whole lists were searched.
         keep: how many first items of each list were to be kept.
         kept: these items; None if only judged items can be among them.
-        heads: the rows that these items are taken from, where a run was read in parts.
         steps: says how often a score is above the one before it in its list, and
             whether one is below.
         whole: the length of the list of each judged query before unjudged items were
@@ -90,7 +88,6 @@ class Aligned:
     deepest: int | None = None
     keep: int = 0
     kept: First | None = None
-    heads: Rows | None = None
     steps: Callable[[], tuple[int, bool]] = no_steps
     whole: Ints | None = None
     found: int | None = None

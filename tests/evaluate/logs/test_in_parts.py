@@ -14,7 +14,7 @@ import rankine as rk
 from rankine._base.limits import limited
 from rankine._evaluate import memory
 from rankine._evaluate.logs import question
-from rankine._join import gathered, rounds
+from rankine._join import rounds, spill
 from rankine.errors import DataError, FormatError, ParameterError, RankineError
 from tests.evaluate.streams import small
 
@@ -239,7 +239,7 @@ def test_matches_are_not_blamed_for_what_else_is_held(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     log = framed([("u0", "a", 1, 0.5)] * 3)
-    monkeypatch.setattr(gathered, "in_use", lambda: 5 << 30)
+    monkeypatch.setattr(spill, "in_use", lambda: 5 << 30)
 
     parts = rk.ctr(log, OFFERED, engine="stream", memory_limit="4GB")
     assert parts == rk.ctr(log, OFFERED)

@@ -26,8 +26,8 @@ from rankine._io.logs import check_columns, no_rows_in, open_log, same_units
 from rankine._io.sources import Reading, Rows
 from rankine._io.tables import together
 from rankine._io.values import ends
-from rankine._join.gathered import refuse_more, share_of
 from rankine._join.rounds import Tally
+from rankine._join.spill import refuse_more, share_of
 from rankine._metrics.estimators import ESTIMATORS
 from rankine._stats.intervals import check_interval
 from rankine.errors import DataError, ParameterError

@@ -1,8 +1,6 @@
-"""Runs larger than memory: read part by part, with each query's rows in one part.
+"""Runs of mixed queries that are larger than memory: rows wait on disk.
 
-If a query's rows are together in the source, one reading is enough, and the query at
-the end of a part waits for the next part. If queries are mixed, rows first go to a file
-on disk, in buckets of queries. That file has no name, so that nothing is left of it
+They go to a file, in buckets of queries. It has no name, so that nothing is left of it
 when the process ends, however it ends.
 """
 
@@ -14,7 +12,7 @@ import weakref
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,22 +20,19 @@ import polars as pl
 from rankine._base.blocks import ahead
 from rankine._base.limits import limits
 from rankine._base.memory import in_use, in_words
-from rankine._io.mappings import concat
-from rankine._io.sources import Rows, Stream
-from rankine._join.ids import item_keys
+from rankine._io.sources import Rows
 from rankine._join.numbering import Numbering
-from rankine._join.pieces import cut_out, list_starts
+from rankine._join.pieces import Chunk, list_starts
 from rankine._tables.segments import groups_of, stable_order, starts_of
 from rankine.errors import NoSpaceError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Generator, Iterator
     from io import FileIO
 
-    from rankine._base.arrays import AnyArray, Ints
+    from rankine._base.arrays import Ints
+    from rankine._io.sources import Stream
 
-T = TypeVar("T")
-_GATHERED = "gathered"
 _NUMBER, _PLACE = "number", "place"
 _SHARE = 12
 """Waiting rows may use this fraction of the free memory, one in so many bytes."""
@@ -56,36 +51,6 @@ _COPIES = 3
 _SMALL = 1 << 32
 _TEXT = 16
 """Bytes that a text takes besides its letters."""
-
-
-class _ScatteredError(Exception):
-    """A query returns after others have come: its rows must be gathered."""
-
-
-def by_query(run: Stream, use: Callable[[Iterator[Rows]], T]) -> T:
-    """Call a function with the parts of a run, and return its result.
-
-    The rows of a query are all in one part, next to each other, in the order of the
-    source. If queries are mixed, the parts keep the number that each row had. The
-    function is called again if queries turn out to be mixed.
-    """
-    if _GATHERED not in run.memo:
-        if not run.once:
-            try:
-                with closing(run.open()) as parts:
-                    return use(_whole_lists(parts, run.memory))
-            except _ScatteredError:
-                pass
-        run.memo[_GATHERED] = _Gathered(run)
-    gathered: _Gathered = run.memo[_GATHERED]
-    try:
-        gathered.read(run)
-        with closing(gathered.parts()) as parts:
-            return use(parts)
-    except BaseException:  # whose traceback would keep the file
-        del run.memo[_GATHERED]
-        gathered.close()
-        raise
 
 
 def share_of(memory: int | None, used: int | None = None) -> int:
@@ -129,43 +94,7 @@ def refuse_more(
         raise ParameterError(msg)
 
 
-def _whole_lists(parts: Iterator[Rows], memory: int | None) -> Iterator[Rows]:
-    """Yield parts with whole lists, as long as no query returns."""
-    held: list[Rows] = []
-    seen = np.zeros(0, dtype=np.uint64)
-    for part in parts:
-        if part.frame.height == 0:
-            continue
-        query = part.frame["query"]
-        starts = list_starts(query)
-        last = int(starts[-2])
-        if held and last == 0 and query[0] == held[0].frame["query"][0]:
-            held.append(part)  # and nothing else, as for a list of many parts
-            refuse_more(f"the rows of query {query[0]!r}", memory)
-            continue
-        rows = concat([*held, part]) if held else part
-        starts = list_starts(rows.frame["query"])
-        last = int(starts[-2])
-        held = [cut_out(rows, last, rows.frame.height)]
-        if last:
-            seen = _seen(seen, rows.frame["query"][starts[:-2]])
-            yield cut_out(rows, 0, last)
-    if held:
-        rows = concat(held) if len(held) > 1 else held[0]
-        _seen(seen, rows.frame["query"].head(1))
-        yield rows
-
-
-def _seen(before: AnyArray, queries: pl.Series) -> AnyArray:
-    """Add the keys of queries to those seen so far; none may return."""
-    keys = np.concatenate((before, item_keys(queries, 0)))
-    keys.sort(kind="stable")  # of two sorted pieces, which are merged
-    if (keys[1:] == keys[:-1]).any():
-        raise _ScatteredError
-    return keys
-
-
-class _Gathered:
+class Spill:
     """The rows of a run whose queries are mixed, on disk if they are many.
 
     Queries are numbered as they come, and a query goes to the bucket that its number
@@ -174,6 +103,7 @@ class _Gathered:
 
     def __init__(self, run: Stream) -> None:
         self.name = run.name
+        self._ranked, self._once = run.ranked, run.once
         self._memory = run.memory
         # Before rows come: later, memory is also used by what was freed and is kept.
         self._room = None if run.memory is None else run.memory - in_use()
@@ -194,8 +124,8 @@ class _Gathered:
         if self._file is not None:
             self._file.close()
 
-    def read(self, run: Stream) -> None:
-        """Read the run, only once; what is held is written while more is read.
+    def read(self, opened: Iterator[Rows]) -> None:
+        """Read the parts of the run, only once; write while more is read.
 
         One thread packs rows, and another one writes what is packed.
         """
@@ -206,9 +136,8 @@ class _Gathered:
         with (
             ThreadPoolExecutor(1, "rankine-disk") as disk,
             ThreadPoolExecutor(1, "rankine-spill") as packer,
-            closing(run.open()) as opened,
             # An iterator of the user's stays in the thread that it belongs to.
-            nullcontext(opened) if run.once else closing(ahead(opened)) as parts,
+            nullcontext(opened) if self._once else closing(ahead(opened)) as parts,
         ):
             for part in parts:
                 if part.frame.height == 0:
@@ -287,7 +216,7 @@ class _Gathered:
             )
             raise NoSpaceError(msg) from None
 
-    def parts(self) -> Generator[Rows, None, None]:
+    def chunks(self) -> Generator[Chunk, None, None]:
         """Yield the lists of a few buckets at a time, while the next are read."""
         queries = self._numbering.ids
         if self._file is None:
@@ -348,14 +277,21 @@ class _Gathered:
         # Of a few buckets, these numbers are much smaller, and so sorted sooner.
         return stable_order(turn * (most - least + np.uint32(1)) + (bucket - least))
 
-    def _grouped(self, rows: pl.DataFrame, order: Ints, queries: pl.Series) -> Rows:
-        """Return rows with the ids of their queries, in order."""
+    def _grouped(self, rows: pl.DataFrame, order: Ints, queries: pl.Series) -> Chunk:
+        """Return rows in order, and the ids of their queries."""
         frame = _in_order(rows, _places(order))
-        query = queries[frame[_NUMBER]].alias("query")
+        number = frame[_NUMBER]
         place: Ints = frame[_PLACE].to_numpy().astype(np.int64)
-        frame = frame.drop(_NUMBER, _PLACE).insert_column(0, query)
-        lines = place if self._lined else None
-        return Rows(frame, self.name, lines=lines, number=place)
+        starts = list_starts(number)
+        first = starts[:-1]
+        rows_in_order = Rows(
+            frame.drop(_NUMBER, _PLACE),
+            self.name,
+            lines=place if self._lined else None,
+            number=place,
+            ranked=self._ranked,
+        )
+        return Chunk(rows_in_order, queries[number[first]], starts, None, place[first])
 
 
 class _Piece(NamedTuple):

@@ -1,0 +1,192 @@
+"""A run as chunks of whole queries, read once for all that is looked for in it.
+
+A frame is one chunk, and so are a mapping and a matrix. A file gives chunks while more
+of it is parsed: the query at the end of a part waits for the next part. Only if queries
+turn out to be mixed is it begun again: its rows are then brought together in memory, or
+under a limit on disk.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+
+from rankine._io.mappings import concat
+from rankine._io.sources import Dense, Lists, Rows, Stream
+from rankine._join.ids import item_keys
+from rankine._join.pieces import Chunk, Grouping, cut_out, list_starts, without_query
+from rankine._join.spill import Spill, refuse_more
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from rankine._base.arrays import Ints
+    from rankine._io.sources import Source
+
+Piece: TypeAlias = Chunk | Lists | Dense
+"""Whole queries of a run, as columns, a mapping or a matrix."""
+_SPILL = "spill"
+
+
+class Reader(Protocol):
+    """Looks for something in a run, chunk by chunk."""
+
+    def begin(self) -> None:
+        """Start with nothing found, also after a reading that was given up."""
+
+    def add(self, chunk: Any) -> None:
+        """Look through a piece."""
+
+
+class _ScatteredError(Exception):
+    """A query returns after others have come: its rows must be brought together."""
+
+
+def read(run: Source, readers: Sequence[Reader]) -> None:
+    """Read a run once, for all that look for something in it."""
+    for chunks in _readings(run):
+        for reader in readers:
+            reader.begin()
+        try:
+            with closing(chunks):
+                for chunk in chunks:
+                    for reader in readers:
+                        reader.add(chunk)
+                    del chunk  # before more is read
+        except _ScatteredError:
+            continue
+        return
+
+
+def _readings(run: Source) -> Iterator[Generator[Piece, None, None]]:
+    """Yield ways to read a run; the second one is for queries that are mixed."""
+    if not isinstance(run, Stream):
+        yield _one(run)
+        return
+    if not run.once and _SPILL not in run.memo:
+        yield _in_order(run)
+    yield _again(run)
+
+
+def _one(run: Rows | Lists | Dense) -> Generator[Piece, None, None]:
+    yield Chunk.of(run) if isinstance(run, Rows) else run
+
+
+def _in_order(run: Stream) -> Generator[Chunk, None, None]:
+    """Yield the lists of each part, as long as no query returns."""
+    held: list[Rows] = []
+    seen = _Seen()
+    n_held = n_before = 0
+    with closing(run.open()) as parts:
+        for part in parts:
+            if part.frame.height == 0:
+                continue
+            query = part.frame["query"]
+            starts = list_starts(query) + n_held
+            if held and query[0] == held[0].frame["query"][0]:
+                starts = starts[1:]
+            starts = np.concatenate(([0], starts)) if held else starts
+            held.append(part)
+            last = int(starts[-2])
+            if last == 0:  # a list of many parts, which are put together once
+                n_held = int(starts[-1])
+                refuse_more(f"the rows of query {query[0]!r}", run.memory)
+                continue
+            rows = concat(held) if len(held) > 1 else part
+            held = [cut_out(rows, last, rows.frame.height)]
+            n_held = rows.frame.height - last
+            try:
+                chunk = _chunk(run, cut_out(rows, 0, last), starts[:-1], n_before, seen)
+            except _ScatteredError:
+                if n_before:
+                    raise
+                yield from _mixed(run, chain([rows], parts))
+                return
+            yield chunk
+            n_before += last
+    if held:
+        rows = concat(held) if len(held) > 1 else held[0]
+        yield _chunk(run, rows, np.array([0, n_held]), n_before, seen)
+    seen.check()
+
+
+def _chunk(run: Stream, rows: Rows, starts: Ints, n_before: int, seen: _Seen) -> Chunk:
+    first = starts[:-1]
+    queries = rows.frame["query"][first]
+    seen.add(queries)
+    rows = replace(rows, ranked=run.ranked)
+    return Chunk(rows, queries, starts, None, first + n_before)
+
+
+class _Seen:
+    """The keys of the queries that have come."""
+
+    def __init__(self) -> None:
+        self._keys = np.zeros(0, dtype=np.uint64)
+        self._new: list[NDArray[np.uint64]] = []
+        self._n_new = 0
+
+    def add(self, queries: pl.Series) -> None:
+        """Add queries; where they are few next to the others, look at them later."""
+        self._new.append(item_keys(queries, 0))
+        self._n_new += len(queries)
+        if self._n_new >= len(self._keys):
+            self.check()
+
+    def check(self) -> None:
+        """Raise if a query has come twice, or two have the same key."""
+        keys = np.concatenate([self._keys, *self._new])
+        keys.sort()
+        if (keys[1:] == keys[:-1]).any():
+            raise _ScatteredError
+        self._keys, self._new, self._n_new = keys, [], 0
+
+
+def _again(run: Stream) -> Generator[Chunk, None, None]:
+    """Yield the lists of mixed queries; a run that waits on disk is not opened."""
+
+    def opened() -> Generator[Rows, None, None]:
+        with closing(run.open()) as parts:
+            yield from parts
+
+    with closing(opened()) as parts:
+        yield from _mixed(run, parts)
+
+
+def _mixed(run: Stream, parts: Iterator[Rows]) -> Iterator[Chunk]:
+    """Yield the lists of mixed queries, whose rows are first brought together."""
+    return _together(run, parts) if run.memory is None else _spilled(run, parts)
+
+
+def _together(run: Stream, parts: Iterator[Rows]) -> Iterator[Chunk]:
+    """Yield all lists at once, whose order is found while more rows are parsed."""
+    grouping = Grouping()
+    kept = []
+    for part in parts:
+        if part.frame.height:
+            grouping.add(part.frame["query"])
+            kept.append(without_query(part))
+    rows = replace(concat(kept), ranked=run.ranked)
+    queries, starts, order = grouping.lists()
+    yield Chunk(rows, queries, starts, order, order[starts[:-1]])
+
+
+def _spilled(run: Stream, parts: Iterator[Rows]) -> Iterator[Chunk]:
+    """Yield the lists of a few buckets at a time, of rows that wait on disk."""
+    if _SPILL not in run.memo:
+        run.memo[_SPILL] = Spill(run)
+    spill: Spill = run.memo[_SPILL]
+    try:
+        spill.read(parts)
+        yield from spill.chunks()
+    except BaseException:  # whose traceback would keep the file
+        del run.memo[_SPILL]
+        spill.close()
+        raise
