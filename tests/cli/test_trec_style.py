@@ -103,6 +103,15 @@ def test_a_format_that_is_named_wins(rankine: Command, name: str) -> None:
     assert "odd.run:1: expected 6 columns, got 7" in done.err
 
 
+@pytest.mark.parametrize("name", ["trec-loose", "run=trec-loose"])
+def test_a_format_for_runs_is_not_for_judgements(rankine: Command, name: str) -> None:
+    Path("odd.run").write_text("\n".join(row + " word" for row in plain()) + "\n")
+    asked = "evaluate", "qrels.txt", "odd.run", "-m", "AP", "--format"
+
+    assert rankine(*asked, name).code == 0
+    assert rankine(*asked, "qrels=trec-loose").code == 2
+
+
 def test_other_styles_ask_for_the_format(rankine: Command) -> None:
     rows = plain()
     Path("odd.run").write_text("\n".join([rows[0] + " word", *rows[1:]]) + "\n")

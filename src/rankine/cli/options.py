@@ -76,8 +76,8 @@ _OPTIONS = (
     click.option(
         "--format", "formats", multiple=True, metavar="NAME",
         help="trec, trec-loose, msmarco, csv, tsv, beir, movielens, recbole, parquet, "
-        "arrow, json or ndjson, for all files; or qrels=NAME, run=NAME, as trec-loose "
-        "and msmarco are for runs only.",
+        "arrow, json or ndjson, for all files that may have it, as trec-loose and "
+        "msmarco are for runs only; or qrels=NAME, run=NAME.",
     ),
     _ENCODING,
     click.option(
@@ -266,9 +266,10 @@ def readings(
     max_bytes: int | None,
 ) -> dict[str, Reading]:
     """Return how the files of a command are to be read, by their role."""
+    from rankine._io.formats import names_for  # noqa: PLC0415
     from rankine._io.sources import MAX_BYTES, Reading  # noqa: PLC0415
 
-    named = {}
+    named: dict[str, str] = {}
     for text in formats:
         role, sign, name = text.rpartition("=")
         if sign and role not in roles:
@@ -276,9 +277,15 @@ def readings(
             msg = f"--format takes NAME, {known}, got {text!r}"
             raise click.UsageError(msg)
         named[role] = name
+    for_all = named.pop(_ALL, "")
+    shared = [role for role in roles if role not in APART]
+    # A format that none of the files may have is refused where they are read.
+    having = [role for role in shared if for_all in names_for(role)] or shared
+    if for_all:
+        named = dict.fromkeys(having, for_all) | named
     return {
         role: Reading(
-            format=named.get(role, None if role in APART else named.get(_ALL)),
+            format=named.get(role),
             columns=columns_of(role),
             encoding=encoding,
             max_bytes=max_bytes or MAX_BYTES,
