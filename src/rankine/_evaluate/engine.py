@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.contradiction import NO_CONTRADICTION
 from rankine._base.limits import limits
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
@@ -26,7 +25,6 @@ from rankine._io.sources import (
     Rows,
     Source,
     Stream,
-    is_ranked,
 )
 from rankine._join.align import match
 from rankine._join.chunks import read
@@ -134,7 +132,7 @@ def _doubts_of(
     train: TrainingData | TrainingCounts | None,
 ) -> Doubts:
     doubts = doubts_of(truth, source, plan.thresholds)
-    found = getattr(source, "contradiction", NO_CONTRADICTION)
+    found = source.contradiction
     if found.n_lists and plan.rule.order == "score":
         doubts = replace(doubts, contradiction=found)
     if train is not None and any("train" in metric.needs for metric in plan.bound):
@@ -175,7 +173,7 @@ def _beside(source: Source, known: Known, *, partial: bool) -> tuple[Source, Kno
         return source, known
     if not partial:
         source, reference = paired(source, reference, ("run", "reference"))
-    elif is_listed(reference) and getattr(source, "n_places", None) is None:
+    elif is_listed(reference) and source.n_places is None:
         msg = (
             "reference has lists without ids, and the run has ids; give the lists of "
             "reference ids, as in {query: ...}"
@@ -370,7 +368,7 @@ def _joins(
         read(source, beside)
         return []
     orders = plan.orders
-    if plan.rule.order in BY_RANK and not is_ranked(source):
+    if plan.rule.order in BY_RANK and not source.ranked:
         orders = tuple(order._replace(by="score") for order in orders)
     by_order = {} if joins is None else joins
     missing: dict[Order, bool] = {}
@@ -401,7 +399,7 @@ def _misses(aligned: Aligned) -> bool:
 
 def _ranked(rule: Convention, source: Source) -> Convention:
     """Take the scores where there is no rank column."""
-    if rule.order in BY_RANK and not is_ranked(source):
+    if rule.order in BY_RANK and not source.ranked:
         return rule.replace(order="score")
     return rule
 

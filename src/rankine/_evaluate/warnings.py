@@ -194,13 +194,12 @@ def doubts_of(
         source: the run.
         thresholds: the smallest relevant grades that nobody gave, ascending.
     """
-    read: tuple[str, ...] = getattr(source, "warnings", ())  # which rows have
     if truth is None:
-        return Doubts(read)
+        return Doubts(source.warnings)
     judgements = truth.source
-    column = getattr(judgements, "column", "")
+    column = judgements.column
     return Doubts(
-        (*getattr(judgements, "warnings", ()), *read),
+        (*judgements.warnings, *source.warnings),
         grades=truth.pool.bounds if thresholds else _NONE,
         rated=bool(column) and _is_rating(column),
         thresholds=thresholds,

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from rankine import __version__
 from rankine._experiment.inputs import FILES, Hashed, Inputs
 from rankine._experiment.store import CELLS, Store, digest, save_unit
-from rankine._io.mappings import as_rows
-from rankine._io.sources import Reading, Source, Stream
+from rankine._io.mappings import held
 from rankine.errors import DataError, ParameterError, RankineError
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from rankine._evaluate.evaluate import Job
     from rankine._experiment.read import Planned
+    from rankine._io.sources import Reading, Source
     from rankine._join.judgements import Truth
     from rankine._metrics.metric import Metric
 
@@ -146,9 +146,8 @@ class Reader:
         source = next((read for how, read in sources if how == job.of_run), None)
         if source is None:
             source = job.source(self.planned.near(self.planned.runs[run]))
-            held = isinstance(source, Stream) and source.memory is None
-            if held and len(self.planned.conventions) > 1:
-                source = as_rows(source, "run")
+            if source.memory is None and len(self.planned.conventions) > 1:
+                source = held(source)
             sources.append((job.of_run, source))
         evaluation = job.evaluate(truth, source, run)
         for file in files.values():

@@ -31,9 +31,7 @@ from rankine._io.sources import (
     Lists,
     Reading,
     Source,
-    Stream,
     hold_objects,
-    is_ranked,
     is_sparse,
     refuse_empty,
 )
@@ -159,10 +157,9 @@ def _hint_of_entry(entry: Any, role: Role) -> str:
 
 def _as_read(source: Source, role: Role) -> Source:
     """Use what was read before, if it was read in the role that is wanted."""
-    read_as = "run" if isinstance(source, Stream) else getattr(source, "role", None)
-    if read_as not in {None, role}:
+    if source.role not in {None, role}:
         words = {"run": "a run", "qrels": "judgements"}
-        was, wanted = words[read_as], words[role]
+        was, wanted = words[source.role], words[role]
         msg = f"{source.name} was read as {was} and cannot be used as {wanted}"
         raise DataError(msg)
     if not isinstance(source, Lists):
@@ -188,7 +185,7 @@ def source_of(
         source = replace(source, name=name)
     if not part:
         refuse_empty(source)
-    if order in BY_RANK and not is_ranked(source):
+    if order in BY_RANK and not source.ranked:
         msg = f"{source.name} has no rank column, which order={order!r} needs"
         raise DataError(msg)
     return cleaned(source, "run") if how.lenient else source

@@ -25,7 +25,7 @@ from rankine._io.detect import sniff, sniff_table
 from rankine._io.formats import FORMATS
 from rankine._io.frames import frame_part, from_frame, reason, rows_of
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Rows, Stream, is_empty, no_rows, with_rows
+from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Table, together
 from rankine.errors import FormatError, NoRowsError
 
@@ -153,13 +153,13 @@ def _read(place: Path, role: Role, how: Reading, keys: _Keys) -> Rows | Stream |
     if keys:
         part = _open(place, how, keys)
         rows = rows_of(part, role, how)
-        if is_empty(rows):
+        if rows.is_empty:
             raise no_rows(part.title, role)
         return replace(rows, kind=part.kind)
     opened = Opened(place, how)
     sniffed = sniff(opened, role, how)
     source = FORMATS[sniffed.format].read(opened, sniffed, role, how)
-    if is_empty(source):
+    if source.is_empty:
         raise no_rows(opened.name, role)
     return replace(source, kind=_kind(opened, sniffed))
 
@@ -281,7 +281,7 @@ def _together(
     sources: list[Rows | Stream | Lists], name: str, role: Role, as_one: tuple[str, ...]
 ) -> Rows | Stream | Lists:
     """Put the parts of one run, or of one set of judgements, together."""
-    if any(getattr(source, "n_places", None) is not None for source in sources):
+    if any(source.n_places is not None for source in sources):
         msg = (
             f"{name}: lists without query ids are paired by position, which is unclear "
             "across several files; put them into one file, or give query ids"

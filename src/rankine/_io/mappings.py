@@ -394,6 +394,11 @@ def as_rows(source: Source, role: Role) -> Rows:
     return replace(in_one(source), role=role)
 
 
+def held(source: Source) -> Source:
+    """Return a run that can be looked at again: read at once, if it is in parts."""
+    return as_rows(source, "run") if source.in_parts else source
+
+
 def in_one(source: Stream) -> Rows:
     """Read all parts of a source, and put them together."""
     return replace(

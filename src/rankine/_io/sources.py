@@ -10,9 +10,10 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from rankine._base.arrays import packed
 from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
@@ -22,9 +23,7 @@ from rankine._tables.segments import groups_of, starts_of
 from rankine.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping
-
-    import polars as pl
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     from rankine._base.arrays import Floats, Ints
 
@@ -75,8 +74,79 @@ PLAIN = Reading()
 """No option is given: everything is inferred."""
 
 
+class _Form:
+    """What may be asked of data in any form; a form has a field for what it can say."""
+
+    __slots__ = ()
+
+    @property
+    def role(self) -> str | None:
+        """What it was read as, "qrels" or "run"; None if it can be either."""
+        return None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Reasons to doubt that it is what it was read as."""
+        return ()
+
+    @property
+    def contradiction(self) -> Contradiction:
+        """In how many of the first lists ranks and scores disagree."""
+        return NO_CONTRADICTION
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the ranks of a run come from a column."""
+        return False
+
+    @property
+    def placed(self) -> bool:
+        """Whether values are made from places in lists without scores."""
+        return False
+
+    @property
+    def n_places(self) -> int | None:
+        """How many queries there are, if their ids are only their places."""
+        return None
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether queries are the rows of a matrix, whose numbers can be ids."""
+        return False
+
+    @property
+    def shape(self) -> tuple[int, int] | None:
+        """The shape of the sparse matrix that it was read from, if it was one."""
+        return None
+
+    @property
+    def column(self) -> str:
+        """The name of the column that grades or scores come from, if it has one."""
+        return ""
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether it is read in parts, later."""
+        return False
+
+    @property
+    def memory(self) -> int | None:
+        """The bytes of memory within which it is read in parts, if they are limited."""
+        return None
+
+    @property
+    def once(self) -> bool:
+        """Whether it can be read only once."""
+        return False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no rows; a run of empty lists does not count as empty."""
+        return False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class Rows(_Form):
     """A frame of judgements or of retrieved items.
 
     Attributes:
@@ -128,6 +198,25 @@ class Rows:
     origins: tuple[tuple[Rows, int], ...] = ()
     contradiction: Contradiction = NO_CONTRADICTION
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no rows; a run of empty lists does not count as empty."""
+        return self.frame.height == 0 and not self.n_empty
+
+    def query_ids(self) -> list[Any]:
+        """Return the ids of all queries, in order."""
+        ids = self.grid_queries
+        if ids is None:
+            ids = self.frame["query"].unique(maintain_order=True).drop_nulls()
+        return ids.to_list()
+
+    def with_queries(self, ids: Sequence[Any]) -> Self:
+        """Return the same with ids for queries that were identified by their places."""
+        every = pl.Series("query", ids)
+        frame = self.frame.with_columns(query=every.gather(self.frame["query"]))
+        grid_queries = None if self.grid_queries is None else every
+        return replace(self, frame=frame, grid_queries=grid_queries)
+
     def where(self, row: int) -> str:
         """Say where a row is, as ``file:line`` or as a row number from 0."""
         if self.origins:
@@ -172,7 +261,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stream:
+class Stream(_Form):
     """A run that is read in parts, each with whole lines; it can be opened again.
 
     Attributes:
@@ -202,9 +291,34 @@ class Stream:
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     contradiction: Contradiction = NO_CONTRADICTION
 
+    @property
+    def role(self) -> str:
+        """What it was read as: only runs are read in parts."""
+        return "run"
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether it is read in parts, later."""
+        return True
+
+    def query_ids(self) -> list[Any]:
+        """Return the ids of all queries, in the order in which they come."""
+        if self.once:
+            msg = (
+                f"{self.name} can be read only once and in parts, so lists without ids "
+                "cannot be paired with it; give the lists ids, as in {query: ...}"
+            )
+            raise DataError(msg)
+        found: dict[Any, None] = {}
+        with closing(self.open()) as parts:
+            for part in parts:
+                ids = part.frame["query"].unique(maintain_order=True)
+                found.update(dict.fromkeys(ids))
+        return list(found)
+
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class Lists(_Form):
     """A mapping from query to {item: number} or, of a run, to a list of items.
 
     `mappings.read_lists` makes it, and has checked ids and numbers by the rules of
@@ -225,6 +339,19 @@ class Lists:
     notes: tuple[str, ...] = ()
     kind: str = ""
     n_places: int | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no lists; empty ones count as lists."""
+        return not self.data
+
+    def query_ids(self) -> list[Any]:
+        """Return the ids of all queries, in order."""
+        return list(self.data)
+
+    def with_queries(self, ids: Sequence[Any]) -> Self:
+        """Return the same with ids for queries that were identified by their places."""
+        return replace(self, data=dict(zip(ids, self.data.values(), strict=True)))
 
     @cached_property
     def entries(self) -> list[Any]:
@@ -278,7 +405,7 @@ class Lists:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dense:
+class Dense(_Form):
     """A matrix of numbers, queries by items.
 
     Attributes:
@@ -298,6 +425,19 @@ class Dense:
     n_places: int | None = None
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
+    @property
+    def is_matrix(self) -> bool:
+        """Whether queries are the rows of a matrix, whose numbers can be ids."""
+        return True
+
+    def query_ids(self) -> list[Any]:
+        """Return the ids of all queries, in order."""
+        return self.queries.to_list()
+
+    def with_queries(self, ids: Sequence[Any]) -> Self:
+        """Return the same with ids for queries that were identified by their places."""
+        return replace(self, queries=pl.Series("queries", ids))
+
 
 Source: TypeAlias = Rows | Stream | Lists | Dense
 
@@ -315,18 +455,6 @@ def hold_objects(entries: Iterable[Any]) -> bool:
         if entry:
             return isinstance(entry[0], dict)
     return False
-
-
-def is_ranked(source: Source) -> bool:
-    """Say whether the ranks of a run come from a column."""
-    return isinstance(source, (Rows, Stream)) and source.ranked
-
-
-def is_empty(run: Source) -> bool:
-    """Say whether a run has no rows; a run of empty lists does not count as empty."""
-    if isinstance(run, Lists):
-        return not run.data
-    return isinstance(run, Rows) and run.frame.height == 0 and not run.n_empty
 
 
 def no_rows(name: str, role: str = "run") -> NoRowsError:
@@ -361,5 +489,5 @@ def no_judgements(name: str) -> DataError:
 
 def refuse_empty(run: Source) -> None:
     """Refuse a run without rows."""
-    if is_empty(run):
+    if run.is_empty:
         raise no_rows(run.name)

@@ -129,7 +129,7 @@ def _from_rows(
     depth: int | None,
     beside: Sequence[Reader],
 ) -> dict[Order, Aligned]:
-    shapes = [getattr(source, "shape", None) for source in (truth.source, run)]
+    shapes = truth.source.shape, run.shape
     if None not in shapes and shapes[0] != shapes[1]:
         ours, theirs = (" x ".join(map(str, shape or ())) for shape in shapes)
         msg = f"the judgements are a matrix of {ours}, the run is one of {theirs}"
@@ -139,7 +139,7 @@ def _from_rows(
     matched = JudgedRows(judged, frame, orders, depth)
     read(frame, [matched, *beside])
     # From ranks or positions, not scores of the user's.
-    unscored = frame.ranked or (isinstance(frame, Rows) and frame.placed)
+    unscored = frame.ranked or frame.placed
     notes = frame.notes + matched.notes
     in_order, ids = matched.extra_order, list(matched.extra)
     extra, steps = [ids[place] for place in in_order], (matched.rises, matched.falls)

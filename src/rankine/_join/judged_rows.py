@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine._io.sources import Stream
 from rankine._join.ids import item_keys, text_order
 from rankine._join.pieces import last_of_repeats, refuse_twice
 from rankine._join.ranked_rows import Part, Ranked
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankine._base.arrays import AnyArray, Floats, Ints
-    from rankine._io.sources import Rows
+    from rankine._io.sources import Rows, Stream
     from rankine._join.judgements import Judgements
     from rankine._join.pieces import Chunk
     from rankine._tables.order import Order
@@ -96,7 +95,7 @@ class JudgedRows:
         self.orders = orders
         self.depth = depth
         self._name = run.name
-        self._memory = run.memory if isinstance(run, Stream) else None
+        self._memory = run.memory
         self.begin()
 
     def begin(self) -> None:

@@ -20,7 +20,6 @@ from rankine._io.sources import (
     Lists,
     Rows,
     Stream,
-    is_empty,
     no_judgements,
 )
 from rankine._io.values import NOT_JUDGED
@@ -212,7 +211,7 @@ def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:
     if isinstance(source, Stream):
         msg = f"{source.name} was read as a run and cannot be used as judgements"
         raise DataError(msg)
-    if not part and is_empty(source):
+    if not part and source.is_empty:
         raise no_judgements(source.name)
     return Truth(source)
 

@@ -15,12 +15,11 @@ import polars.selectors as cs
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
 from rankine._io import read, source_of
-from rankine._io.mappings import as_rows
+from rankine._io.mappings import as_rows, held
 from rankine._io.sources import (
     PLAIN,
     Dense,
     Rows,
-    Stream,
     hold_objects,
     is_sparse,
 )
@@ -293,7 +292,7 @@ def train_of(train: Any, how: Reading = PLAIN) -> TrainingData:
 def reference_of(reference: Any, how: Reading, order: str | None) -> Source:
     """Read the lists of another recommender, to be looked at any number of times."""
     source = source_of(reference, how, order, name="reference")
-    return as_rows(source, "run") if isinstance(source, Stream) else source
+    return held(source)
 
 
 def known_by(known: Known) -> tuple[Any, ...]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from rankine._base.text import count
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Dense, Lists, Rows, Stream
+from rankine._io.sources import Rows, Stream
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -34,8 +31,8 @@ def paired(
         second: another one.
         words: what to call them in messages.
     """
-    ours, theirs = _n_places(first), _n_places(second)
-    if ours is not None and isinstance(second, Stream) and second.memory is None:
+    ours, theirs = first.n_places, second.n_places
+    if ours is not None and second.in_parts and second.memory is None:
         second = as_rows(second, "run")
     if ours is not None and theirs is not None:
         if ours != theirs:
@@ -54,7 +51,7 @@ def paired(
 
 def all_paired(names: Sequence[str], runs: Sequence[Source]) -> list[Source]:
     """Pair several runs with each other, if some of them are lists without ids."""
-    with_ids = [n for n, run in enumerate(runs) if _n_places(run) is None]
+    with_ids = [n for n, run in enumerate(runs) if run.n_places is None]
     base = 0
     if any(map(is_listed, runs)) and with_ids:
         base, *others = with_ids
@@ -69,7 +66,7 @@ def all_paired(names: Sequence[str], runs: Sequence[Source]) -> list[Source]:
 
 def is_listed(source: Source) -> bool:
     """Say whether these are lists without ids, and not the rows of a matrix."""
-    return _n_places(source) is not None and not _is_matrix(source)
+    return source.n_places is not None and not source.is_matrix
 
 
 def refuse_other_queries(
@@ -84,7 +81,7 @@ def refuse_other_queries(
         lists: what to call the lists without ids that both are paired with.
     """
     ids = [
-        None if _n_places(run) is not None else [*map(str, _ids_of(run, run.name))]
+        None if run.n_places is not None else [*map(str, run.query_ids())]
         for run in (first, second)
     ]
     if ids[0] != ids[1]:
@@ -119,14 +116,14 @@ def met_by_number(
     >>> len(met_by_number(Lists({1: {"a"}, 2: {}}, "qrels"), run, ("qrels", "run")))
     1
     """
-    if _is_matrix(first):
+    if first.is_matrix:
         first, second, words = second, first, (words[1], words[0])
-    n = _n_places(second)
-    if n is None or not _is_matrix(second) or _n_places(first) is not None:
+    n = second.n_places
+    if n is None or not second.is_matrix or first.n_places is not None:
         return ()
-    if isinstance(first, Stream) and first.once:
+    if first.once:
         return ()
-    ids = set(map(str, _ids_of(first, words[0])))
+    ids = set(map(str, first.query_ids()))
     found = sum(str(row) in ids for row in range(n))
     sparse = isinstance(second, Rows) and not second.ranked
     if found == len(ids) and (found == n or sparse):
@@ -147,22 +144,10 @@ def met_by_number(
     return (said,)
 
 
-def _n_places(source: Source) -> int | None:
-    """Return how many queries there are, if they have no ids."""
-    return None if isinstance(source, Stream) else source.n_places
-
-
-def _is_matrix(source: Source) -> bool:
-    """Say whether queries are the rows of a matrix, whose numbers can be ids."""
-    if isinstance(source, Dense):
-        return True
-    return isinstance(source, Rows) and source.is_matrix
-
-
 def _named(lists: Source, other: Source, words: tuple[str, str]) -> Source:
     """Return lists with the ids that the other side has at the same positions."""
-    n = _n_places(lists)
-    ids = _ids_of(other, words[1])
+    n = lists.n_places
+    ids = other.query_ids()
     if len(ids) != n:
         msg = (
             f"{words[0]} has {count(n or 0, 'list')} without ids and {words[1]} has "
@@ -177,35 +162,6 @@ def _named(lists: Source, other: Source, words: tuple[str, str]) -> Source:
             f"{words[1]} by position"
         )
         notes = (*notes, said)
-    if isinstance(lists, Lists):
-        data = dict(zip(ids, lists.data.values(), strict=True))
-        return replace(lists, data=data, n_places=None, notes=notes)
-    if not isinstance(lists, Rows):
-        raise TypeError(type(lists))
-    queries = pl.Series("query", ids)
-    frame = lists.frame.with_columns(queries.gather(lists.frame["query"]))
-    return replace(lists, frame=frame, grid_queries=queries, n_places=None, notes=notes)
-
-
-def _ids_of(source: Source, name: str) -> list[Any]:
-    """Return the ids of all queries in order."""
-    if isinstance(source, Lists):
-        return list(source.data)
-    if isinstance(source, Dense):
-        return source.queries.to_list()
-    if isinstance(source, Rows):
-        ids = source.grid_queries
-        if ids is None:
-            ids = source.frame["query"].unique(maintain_order=True).drop_nulls()
-        return ids.to_list()
-    if source.once:
-        msg = (
-            f"{name} can be read only once and in parts, so lists without ids cannot "
-            "be paired with it; give the lists ids, as in {query: ...}"
-        )
-        raise DataError(msg)
-    found: dict[Any, None] = {}
-    with closing(source.open()) as parts:
-        for part in parts:
-            found.update(dict.fromkeys(part.frame["query"].unique(maintain_order=True)))
-    return list(found)
+    if isinstance(lists, Stream):
+        raise TypeError
+    return replace(lists.with_queries(ids), n_places=None, notes=notes)

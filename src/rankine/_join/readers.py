@@ -11,7 +11,7 @@ import polars as pl
 from rankine._base.text import added_up
 from rankine._io import mappings
 from rankine._io.repeats import marked
-from rankine._io.sources import Dense, Stream
+from rankine._io.sources import Dense
 from rankine._io.sources import Lists as Mappings
 from rankine._join.ids import item_keys
 from rankine._join.lists import First, Ids, Lists, first_of, lists_of
@@ -45,8 +45,8 @@ class OrderedLists:
     def __init__(self, run: Source, rule: Convention, depth: int | None) -> None:
         """Say how lists are ordered, and how many items of each will be looked at."""
         self._run, self._rule, self._depth = run, rule, depth
-        self._in_parts = isinstance(run, Stream)
-        self._memory = run.memory if isinstance(run, Stream) else None
+        self._in_parts = run.in_parts
+        self._memory = run.memory
         self.begin()
 
     def begin(self) -> None:
@@ -83,7 +83,7 @@ class FirstItems:
     def __init__(self, run: Source, rule: Convention, depth: int) -> None:
         """Say how lists are ordered, and how many items of each are wanted."""
         self._rule, self._depth = rule, depth
-        self._in_parts = isinstance(run, Stream)
+        self._in_parts = run.in_parts
         self.begin()
 
     def begin(self) -> None:
@@ -138,7 +138,7 @@ class DifferentItems:
 
     def __init__(self, run: Source) -> None:
         """Say what is read."""
-        self._memory = run.memory if isinstance(run, Stream) else None
+        self._memory = run.memory
         self.begin()
 
     def begin(self) -> None:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Dense, Lists, Stream, is_empty
+from rankine._io.sources import Dense
 from rankine._join.ids import is_plain_int, odd_text
 from rankine._tables.joined import SHOWN, no_overlap
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from rankine._io.sources import Source
+    from rankine._io.sources import Lists, Rows, Source
     from rankine._join.judgements import Truth
 
 
@@ -136,54 +134,35 @@ def came_in(truth: Truth | None, source: Source, *, items: bool) -> Arrivals:
         kinds={"text" if isinstance(query, str) else "ints" for query in ids},
         odd=next((query for query in texts if not is_plain_int(query)), None),
         n_places=max(
-            _n_places(source), 0 if truth is None else _n_places(truth.source)
+            source.n_places or 0, 0 if truth is None else truth.source.n_places or 0
         ),
-        has_rows=not is_empty(source),
+        has_rows=not source.is_empty,
     )
 
 
-def _n_places(source: Source) -> int:
-    return getattr(source, "n_places", None) or 0
-
-
-_Side = TypeVar("_Side", bound="Source")
-
-
-def moved(source: _Side, by: int) -> _Side:
+def moved(source: Rows | Lists | Dense, by: int) -> Rows | Lists | Dense:
     """Return judgements or a run whose queries have larger numbers.
 
     Refuses ids of queries that are not the places in a batch.
     """
-    if is_empty(source):
+    if source.is_empty:
         return source
-    if isinstance(source, Stream) or source.n_places is None:
+    if source.n_places is None:
         msg = (
             "renumber=True is for batches without query ids, such as from_scores(x), "
             f"but {source.name} has ids; leave out one of the two"
         )
         raise DataError(msg)
-    if isinstance(source, Lists):
-        data = {number + by: entry for number, entry in source.data.items()}
-        return replace(source, data=data)
-    if isinstance(source, Dense):
-        return replace(source, queries=source.queries + by)
-    rows = source.grid_queries
-    return replace(
-        source,
-        frame=source.frame.with_columns(pl.col("query") + by),
-        grid_queries=None if rows is None else rows + by,
-    )
+    return source.with_queries(range(by, by + source.n_places))
 
 
 def _texts(source: Source, part: str) -> dict[str, Any]:
     """Return the ids of queries or items by their texts, in the order given."""
-    if isinstance(source, Dense):
-        ids = source.queries if part == "query" else source.items
-    elif part == "query" and getattr(source, "grid_queries", None) is not None:
-        ids = source.grid_queries  # type: ignore[union-attr,assignment]
-    elif isinstance(source, Lists) and part == "query":
-        return {str(query): query for query in source.data}
+    if part == "query":
+        ids = source.query_ids()
+    elif isinstance(source, Dense):
+        ids = source.items.to_list()
     else:
-        column = as_rows(source, "run").frame[part]
-        ids = column.unique(maintain_order=True).drop_nulls()
-    return {str(key): key for key in ids.to_list()}
+        column = as_rows(source, "run").frame["item"]
+        ids = column.unique(maintain_order=True).drop_nulls().to_list()
+    return {str(key): key for key in ids}

@@ -6,7 +6,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.forks import has_threads
-from rankine._io.sources import Stream
 from rankine._join.places import is_listed, refuse_other_queries
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def evaluate_each(
                 if listed:
                     first = first or (name, source)
                     refuse_other_queries(first[1], source, (first[0], name), "qrels")
-                parted = isinstance(source, Stream) and source.memory is None
+                parted = source.in_parts and source.memory is None
                 if apart and truth is not None and parted:
                     _ = truth.judgements
                     evaluations[name] = pool.submit(job.evaluate, truth, source, name)

@@ -10,8 +10,8 @@ from rankine._base.records import cached_property
 from rankine._evaluate.evaluate import prepare
 from rankine._io import source_of
 from rankine._io.itself import refuse_itself
-from rankine._io.mappings import as_rows
-from rankine._io.sources import Rows, Stream, is_ranked
+from rankine._io.mappings import held
+from rankine._io.sources import Rows, Stream
 from rankine._join.judgements import truth_of
 from rankine._join.known import catalog_of, reference_of
 from rankine.errors import RankineError
@@ -60,7 +60,7 @@ class SharedData:
     def ranked(self) -> bool:
         """Whether the run, or the reference, has a rank column."""
         sources = self._source(by_rank=True), self._reference(by_rank=True)
-        return any(source is not None and is_ranked(source) for source in sources)
+        return any(source is not None and source.ranked for source in sources)
 
     def _evaluated(self, metric: Metric, rule: str | Convention) -> Evaluation:
         job = prepare((metric,), replace(self._options, convention=rule))
@@ -87,7 +87,7 @@ class SharedData:
         by_rank = by_rank and _opens_again(self._run)
         how = self._options.reading("run", by_rank=by_rank)
         source: Source = self._once(
-            ("run", by_rank), lambda: _in_memory(source_of(self._run, how))
+            ("run", by_rank), lambda: held(source_of(self._run, how))
         )
         return source
 
@@ -120,7 +120,3 @@ def _opens_again(data: Any) -> bool:
     if isinstance(data, (str, PathLike)):
         return fsdecode(data) not in {"-", "/dev/stdin"}
     return not isinstance(data, (Rows, Stream))
-
-
-def _in_memory(source: Source) -> Source:
-    return as_rows(source, "run") if isinstance(source, Stream) else source
