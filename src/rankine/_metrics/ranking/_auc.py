@@ -237,7 +237,10 @@ AUC = register(
     aliases=("ROC_AUC", "roc_auc", "AUROC"),
     empty="gaps",
     undefined="convention",
-    needs={"scores": True, "catalog": ("universe", ("catalogue",))},
+    needs={
+        "scores": ("scope", ("pooled",)),
+        "catalog": ("universe", ("catalogue",)),
+    },
     across=(Across("scope", ("pooled", "weighted"), "compares or weighs all queries"),),
     ordered=False,
     matters={"single": ("scope", ("query", "weighted"))},
