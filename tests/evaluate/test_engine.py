@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from contextlib import closing
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -191,7 +192,7 @@ def test_what_is_wrong_with_a_later_batch_is_said_with_its_place() -> None:
     ("metric", "catalog", "what"),
     [
         ("Coverage", 400, "the items of all lists"),
-        ("AUC", None, "the scores of all items"),
+        ("AUC(scope='pooled')", None, "the scores of all items"),
         ("Accuracy", 400, "the different items of the run"),
     ],
 )
@@ -202,7 +203,8 @@ def test_what_cannot_be_held(
     catalog: int | None,
     what: str,
 ) -> None:
-    monkeypatch.setattr(spill, "in_use", lambda: 5 << 30)
+    used = chain([0], repeat(5 << 30))  # nothing before the run is read
+    monkeypatch.setattr(spill, "in_use", lambda: next(used))
     with pytest.raises(
         ParameterError, match=f"^{what} would take more than the 4.0 GB"
     ):
@@ -218,7 +220,7 @@ def test_a_query_that_cannot_be_held() -> None:
     run = pl.DataFrame({"query": number % 2, "item": number, "score": 1.0})
     parts, most = (
         run.iter_slices(1 << 18),
-        of_process.in_use() + memory.ROOM + (8 << 20),
+        of_process.in_use() + spill.ROOM + (8 << 20),
     )
     with pytest.raises(
         ParameterError, match=r"^run: the rows of one query, or of a few that are read"
@@ -233,7 +235,7 @@ def test_many_small_queries_can_be_held() -> None:
     run = pl.DataFrame({"query": number % n_queries, "item": number, "score": -number})
     parts, most = (
         run.iter_slices(1 << 18),
-        of_process.in_use() + memory.ROOM + (8 << 20),
+        of_process.in_use() + spill.ROOM + (8 << 20),
     )
 
     ev = rk.evaluate(

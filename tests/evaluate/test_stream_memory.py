@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -117,3 +118,61 @@ def test_items_of_a_catalogue_that_cannot_be_held_are_refused_in_time(
     told, within = done.stdout.splitlines()
     assert told.startswith(said)
     assert within == "True"
+
+
+MANY = """
+import re, sys
+from pathlib import Path
+import rankine as rk
+
+folder, limit = Path(sys.argv[1]), int(sys.argv[2]) << 20
+try:
+    ev = rk.evaluate(
+        folder / "qrels.parquet", folder / "run.parquet", ["AP", "AUC"],
+        engine="stream", memory_limit=limit,
+    )
+    print(ev["AP"])
+except rk.errors.RankineError as error:
+    print(error)
+status = Path("/proc/self/status").read_text()
+print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) << 10 < limit)
+"""
+N_USERS, N_ITEMS = 100_000, 20
+
+
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write short lists of many users, scattered, in which the second is relevant."""
+    folder = tmp_path_factory.mktemp("users")
+    n_rows = N_USERS * N_ITEMS
+    number = np.arange(n_rows) * 7919 % n_rows
+    place = number % N_ITEMS
+    run = pl.DataFrame({"query": number // N_ITEMS, "item": number, "score": -place})
+    ids = pl.format("user{}", "query"), pl.format("item{}", "item")
+    run.with_columns(*ids).write_parquet(folder / "run.parquet")
+    judged = run.filter(pl.Series(place < 4)).select(*ids, grade=-pl.col("score") == 1)
+    qrels = judged.with_columns(pl.col("grade").cast(pl.Int8))
+    qrels.write_parquet(folder / "qrels.parquet")
+    return folder
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for its memory")
+def test_a_limit_holds_or_is_refused_at_once_with_what_is_needed(users: Path) -> None:
+    def ended_with(limit: int) -> tuple[str, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", MANY, str(users), str(limit)],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        said, within = done.stdout.splitlines()
+        return said, within
+
+    said, _ = ended_with(100)
+    needed = re.fullmatch(
+        r"memory_limit is 100 MB, but \d+ MB are in use before anything is read in "
+        r"parts, what is found will take about 32 MB, and reading takes about 128 MB; "
+        r"allow at least (\d+) MB",
+        said,
+    )
+    assert needed
+    # A little more, as no two processes use the same to begin with.
+    assert ended_with(int(needed[1]) + 8) == ("0.5", "True")

@@ -15,6 +15,7 @@ from rankine._io.files import parts_of
 from rankine._io.sources import Stream
 from rankine._io.tables import Table
 from rankine._io.unpack import packing_of
+from rankine._join.spill import ROOM
 from rankine.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ _HELD, _OF_PACKED, _OF_PARQUET = 3, 15, 12
 """Bytes that a byte of a file takes in memory: of text, of packed text, of Parquet."""
 _SMALL = 1 << 26
 """Bytes of a file that fits into any memory."""
-ROOM = 96 << 20
-"""Bytes that reading in parts takes at least."""
 
 
 def check_engine(engine: Any, memory_limit: Any) -> None:
@@ -107,19 +106,11 @@ def _half() -> int | None:
 
 
 def _within(limit: int | None) -> int:
-    """Return the limit, half of what is free if none is given; refuse a small one."""
-    used = in_use()
-    if limit is None:
-        left = _half()
-        return used + max(ROOM, ROOM << 4 if left is None else left)
-    if limit < used + ROOM:
-        msg = (
-            f"memory_limit is {in_words(limit)}, but {in_words(used)} are in use even "
-            "before anything is read in parts; allow at least "
-            f"{in_words(used + ROOM)}"
-        )
-        raise ParameterError(msg)
-    return limit
+    """Return the limit, or half of what is free if none is given."""
+    if limit is not None:
+        return limit
+    left = _half()
+    return in_use() + max(ROOM << 2, ROOM << 4 if left is None else left)
 
 
 def _name(run: Any) -> str:

@@ -19,7 +19,7 @@ from rankine._io.mappings import concat
 from rankine._io.sources import Dense, Lists, Rows, Stream
 from rankine._join.ids import item_keys
 from rankine._join.pieces import Chunk, Grouping, cut_out, list_starts, without_query
-from rankine._join.spill import Spill, refuse_more
+from rankine._join.spill import Spill, refuse_more, refuse_small
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -38,6 +38,10 @@ _SPILL = "spill"
 class Reader(Protocol):
     """Looks for something in a run, chunk by chunk."""
 
+    @property
+    def later(self) -> int:
+        """About how many bytes what is found takes at the end, as far as is known."""
+
     def begin(self) -> None:
         """Start with nothing found, also after a reading that was given up."""
 
@@ -51,6 +55,7 @@ class _ScatteredError(Exception):
 
 def read(run: Source, readers: Sequence[Reader]) -> None:
     """Read a run once, for all that look for something in it."""
+    refuse_small(run.memory, sum(reader.later for reader in readers))
     for chunks in _readings(run):
         for reader in readers:
             reader.begin()

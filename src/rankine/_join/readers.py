@@ -42,6 +42,9 @@ class OrderedLists:
     depth.
     """
 
+    later = 0
+    """Nobody knows how many there are."""
+
     def __init__(self, run: Source, rule: Convention, depth: int | None) -> None:
         """Say how lists are ordered, and how many items of each will be looked at."""
         self._run, self._rule, self._depth = run, rule, depth
@@ -79,6 +82,9 @@ class OrderedLists:
 
 class FirstItems:
     """The first items of every list of a run."""
+
+    later = 0
+    """Nobody knows how many there are."""
 
     def __init__(self, run: Source, rule: Convention, depth: int) -> None:
         """Say how lists are ordered, and how many items of each are wanted."""
@@ -135,6 +141,9 @@ class DifferentItems:
 
     Of 2^32 items, two have the same key by chance.
     """
+
+    later = 0
+    """Nobody knows how many there are."""
 
     def __init__(self, run: Source) -> None:
         """Say what is read."""

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from rankine._io.sources import Stream
 
 _NUMBER, _PLACE = "number", "place"
-_SHARE = 12
+_SHARE = 16
 """Waiting rows may use this fraction of the free memory, one in so many bytes."""
-_ASIDE = 48 << 20
+_ASIDE = 64 << 20
 """Bytes that readers, threads and libraries take, however few rows wait."""
 _LEAST = 1 << 22
 _ROW, _BUCKETS, _MOST_BUCKETS = 64, 1 << 8, 1 << 12
@@ -65,6 +65,30 @@ def share_of(memory: int | None, used: int | None = None) -> int:
         return most
     left = memory - (in_use() if used is None else used) - _ASIDE
     return min(most, max(_LEAST, left) // _SHARE)
+
+
+ROOM = 128 << 20
+"""Bytes that reading in parts takes at least, besides what was in use before."""
+
+
+def refuse_small(memory: int | None, later: int = 0) -> None:
+    """Refuse a limit within which nothing can be read in parts, before it is begun.
+
+    Args:
+        memory: how many bytes may be taken; None for any number.
+        later: how many of them what is found will take at the end.
+    """
+    used = in_use()
+    needed = used + later + ROOM
+    if memory is None or memory >= needed:
+        return
+    found = f", what is found will take about {in_words(later)}" if later else ""
+    msg = (
+        f"memory_limit is {in_words(memory)}, but {in_words(used)} are in use before "
+        f"anything is read in parts{found}, and reading takes about {in_words(ROOM)}; "
+        f"allow at least {in_words(needed)}"
+    )
+    raise ParameterError(msg)
 
 
 _CUTOFFS = ", or ask for metrics with a cutoff, which do not need all of them"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -239,7 +240,8 @@ def test_matches_are_not_blamed_for_what_else_is_held(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     log = framed([("u0", "a", 1, 0.5)] * 3)
-    monkeypatch.setattr(spill, "in_use", lambda: 5 << 30)
+    used = chain([0], repeat(5 << 30))  # nothing before the log is read
+    monkeypatch.setattr(spill, "in_use", lambda: next(used))
 
     parts = rk.ctr(log, OFFERED, engine="stream", memory_limit="4GB")
     assert parts == rk.ctr(log, OFFERED)

@@ -18,7 +18,7 @@ from rankine._base.checks import (
 )
 from rankine._base.memory import in_use
 from rankine._conventions.presets import LOGS
-from rankine._evaluate.memory import ROOM, at_once, check_engine, limit_of
+from rankine._evaluate.memory import at_once, check_engine, limit_of
 from rankine._io import open_table
 from rankine._io.batches import is_batches, tables_of
 from rankine._io.frames import is_frame
@@ -27,7 +27,7 @@ from rankine._io.sources import Reading, Rows
 from rankine._io.tables import together
 from rankine._io.values import ends
 from rankine._join.rounds import Tally
-from rankine._join.spill import refuse_more, share_of
+from rankine._join.spill import ROOM, refuse_more, refuse_small, share_of
 from rankine._metrics.estimators import ESTIMATORS
 from rankine._stats.intervals import check_interval
 from rankine.errors import DataError, ParameterError
@@ -154,6 +154,7 @@ class Question:
             part: whether both are parts of others, and may be empty.
         """
         memory, said = limit_of(logged, self.engine, self.memory_limit)
+        refuse_small(memory)
         name, size, used, n_rows = "logged", None, 0, 0
         batches: Iterator[Any] = iter((logged,))
         in_batches = is_batches(logged) and (memory or not is_frame(logged))
