@@ -150,7 +150,8 @@ class DifferentItems:
     def add(self, piece: Piece) -> None:
         """Count the items of a piece that are new."""
         if isinstance(piece, Dense):
-            self._n = len(piece.items)
+            best = piece.matrix.max(axis=0, initial=-np.inf)
+            self._n = int(np.count_nonzero(best > -np.inf))  # -inf is not retrieved
         elif isinstance(piece, Mappings):
             self._n = mappings.n_items(piece)
         else:
