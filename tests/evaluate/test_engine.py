@@ -191,7 +191,7 @@ def test_what_is_wrong_with_a_later_batch_is_said_with_its_place() -> None:
     ("metric", "catalog", "what"),
     [
         ("Coverage", 400, "the items of all lists"),
-        ("AUC", None, "the scores of all items"),
+        ("AUC(scope='pooled')", None, "the scores of all items"),
         ("Accuracy", 400, "the different items of the run"),
     ],
 )

@@ -204,6 +204,20 @@ def test_lists_of_the_run_alone_have_their_length_in_every_form() -> None:
         assert ev.mean == {"NumRet": 2 + 2, "FallOut": (1 / 8 + 2 / 9) / 2}
 
 
+def test_removed_items_have_no_score_that_counts() -> None:
+    qrels = {"q": {"a": 0, "b": 1}, "p": {"a": 1}}
+    run = {"q": {"x": 9.0, "a": 2.0, "b": 1.0}, "p": {"x": 8.0, "a": 3.0}}
+    judged = {"q": {"a": 2.0, "b": 1.0}, "p": {"a": 3.0}}
+    metrics = ["P(min_score=0)", "AUC(scope='pooled')", "AUC"]
+    rule = rk.Convention(unjudged="removed")
+
+    ev = rk.evaluate(qrels, run, metrics, convention=rule)
+
+    expected = rk.evaluate(qrels, judged, metrics, convention=rule)
+    assert ev.mean == expected.mean
+    assert ev["P(min_score=0)"] == (1 / 2 + 1 / 1) / 2
+
+
 def test_a_catalogue_of_the_metric_wins() -> None:
     qrels, run = {"q": {"a": 1}}, {"q": ["a", "x", "y"]}
 

@@ -226,6 +226,41 @@ class Judged:
             memo={},
         )
 
+    def cut(self, k: int) -> Judged:
+        """Return the table of the first k items of each list.
+
+        Of a tie across rank k, only the items that stand above it are left.
+        """
+        left = self.take(self.rank <= k)
+        scores, score_query = self.scores, self.score_query
+        if scores is not None and score_query is not None:
+            order = np.lexsort((-scores, score_query))
+            order = order[position(score_query[order]) < k]
+            scores, score_query = scores[order], score_query[order]
+        return replace(
+            left,
+            tied=np.minimum(left.above + left.tied, k) - left.above,
+            n_retrieved=np.minimum(self.n_retrieved, k),
+            scores=scores,
+            score_query=score_query,
+        )
+
+    def without_unjudged(self) -> Judged:
+        """Take unjudged items out of the lists, and rank the rest again."""
+        left = self.take(self.grade >= 0)
+        rank = position(left.query) + 1
+        first, block = runs(left.query, left.above)
+        scored = self.scores is not None
+        return replace(
+            left,
+            rank=rank,
+            above=(rank[first] - 1)[block],
+            tied=np.bincount(block)[block],
+            n_retrieved=np.bincount(left.query, minlength=self.n_queries),
+            scores=left.score if scored else None,
+            score_query=left.query if scored else None,
+        )
+
     def of_queries(self, kept: Bools) -> Judged:
         """Return the table of some queries, which are renumbered."""
         number = np.cumsum(kept) - 1
