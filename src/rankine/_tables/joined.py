@@ -199,7 +199,7 @@ def cut(aligned: Aligned, depth: int) -> Aligned:
         table.cut(depth),
         extra_length=np.minimum(aligned.extra_length, depth),
         deepest=depth if deepest is None else min(depth, deepest),
-        split=len(np.unique(table.query[across])),
+        split=len(np.unique(table.query[across])) if across.any() else 0,
     )
 
 
