@@ -19,7 +19,7 @@ from rankine._join.numbering import compact
 from rankine._join.pieces import Chunk
 from rankine._join.spill import refuse_more
 from rankine._tables.keys import may_repeat
-from rankine._tables.segments import Steps, cut_lists, expand, starts_of
+from rankine._tables.segments import NO_STEPS, cut_lists, expand, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -240,7 +240,7 @@ def _below_each_other(parts: list[Lists], source: Source) -> Lists:
         None,
         scored=parts[0].scored,
         ranks=_all_ranks([(part.starts, part.ranks) for part in parts]),
-        steps=Steps(*map(sum, zip(*(part.steps for part in parts), strict=True))),
+        steps=sum((part.steps for part in parts), NO_STEPS),
         lengths=np.concatenate([part.length for part in parts]),
         repeated=sum(part.repeated for part in parts),
     )

@@ -18,7 +18,7 @@ from rankine._base.arrays import all_true
 from rankine._base.text import count
 from rankine._tables.judged import with_the_rest
 from rankine._tables.pool import Pool
-from rankine._tables.segments import starts_of
+from rankine._tables.segments import NO_STEPS, starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
     from rankine._tables.judged import Judged
     from rankine._tables.lists import Recommended
+    from rankine._tables.segments import Steps
 
 
 _NO_LENGTHS: Ints = np.zeros(0, dtype=np.int64)
@@ -46,11 +47,6 @@ class Ids(Protocol):
 
     def __getitem__(self, place: Any, /) -> Any:
         """Return the id at a place, or a column of those at several."""
-
-
-def no_steps() -> tuple[int, bool]:
-    """Say that nothing rises and nothing falls, for lists without scores."""
-    return 0, False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,8 +74,8 @@ class Aligned:
         keep: how many first items of each list were to be kept.
         kept: these items, for those who show them; None if only judged items can be
             among them.
-        steps: says how often a score is above the one before it in its list, and
-            whether one is below.
+        steps: how scores rise and fall along the lists, or what looks for that when it
+            is asked.
         whole: the length of the list of each judged query before unjudged items were
             left out; None if they were not.
         found: how many judged items the run has, if the table has only some of them.
@@ -106,7 +102,7 @@ class Aligned:
     deepest: int | None = None
     keep: int = 0
     kept: Any = None
-    steps: Callable[[], tuple[int, bool]] = no_steps
+    steps: Steps | Callable[[], Steps] = NO_STEPS
     whole: Ints | None = None
     found: int | None = None
     given: tuple[Pool, Ints, int] | None = None
@@ -155,7 +151,7 @@ class Listed:
         bare: a note on items that have no features.
         catalogue: a note on the catalogue, if none was given.
         items: the ids of items by number.
-        steps: says how scores rise and fall along the lists, as in `Aligned`.
+        steps: how scores rise and fall along the lists.
     """
 
     table: Recommended
@@ -165,7 +161,7 @@ class Listed:
     bare: tuple[str, ...] = ()
     unsorted: int = 0
     items: Any = None
-    steps: Callable[[], tuple[int, bool]] = no_steps
+    steps: Steps = NO_STEPS
     catalogue: tuple[str, ...] = ()
 
     @property
