@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 _SPARSE = 4
 """How many kinds of judged items there may be for each of them, to count them all."""
-
-
-_HANDFUL = 64
-"""Rows of which it costs less to find the deepest than to cut them at a rank."""
 _MANY = 1000
 """Rows from which on it pays to see whether they are in order."""
 
@@ -176,18 +172,6 @@ class Judged:
             hits = Hits(row, query, table.rank[row], nth, table.score[row])
             self.memo[key] = hits
         return hits
-
-    def cutoff(self, k: int | None, ties: str | None = None) -> int | None:
-        """Return a cutoff; None if there are few rows, and none of them is below it.
-
-        In another order of ties, rows may have other ranks.
-        """
-        if k is None or ties is not None or len(self.rank) > _HANDFUL:
-            return k
-        deepest: int | None = self.memo.get("deepest")
-        if deepest is None:
-            deepest = self.memo["deepest"] = max(self.rank.tolist(), default=0)
-        return k if k < deepest else None
 
     def reordered(self, ties: str, by: Floats | Bools) -> Judged:
         """Return the table with tied items in the best or the worst order.

@@ -295,7 +295,8 @@ def count_above(
 ) -> tuple[Ints, Ints]:
     """Count, for each x, the values of its segment above it and those equal to it.
 
-    Each x is a value of its segment, and segment numbers rise.
+    The segments are in any order; `above_and_tied` is for sorted ones. Each x is a
+    value of its segment, and segment numbers rise.
 
     >>> count_above(
     ...     np.array([7.0, 9.0, 1.0, 7.0]),
