@@ -28,6 +28,7 @@ RULES: dict[str, dict[str, Any]] = {
     "ascending": {"tie": "id_asc"},
 }
 METRICS = ["P@2", "R@3", "AP@3", "nDCG@2", "nDCG(ideal='retrieved')@3", "RR@2"]
+METRICS += ["AUC@3", "AUC(universe='matched')@3"]
 N_QUERIES, N_ITEMS = 30, 12
 
 

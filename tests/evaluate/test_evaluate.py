@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -177,6 +178,44 @@ def test_catalog_is_given_to_the_metrics_that_need_it() -> None:
     assert ev.mean == pytest.approx(
         {"FallOut@3": 2 / 10, "Accuracy@3": (1 + 8) / 11, "P@3": 1 / 3}
     )
+
+
+def test_a_catalogue_has_the_items_that_are_retrieved() -> None:
+    scores = np.array([[3.0, 2.0, -np.inf], [1.0, 2.0, -np.inf]])
+    run = rk.from_scores(scores, queries=["p", "q"], items=["a", "b", "c"])
+
+    ev = rk.evaluate({"p": {"a": 1, "b": 0}, "q": {"a": 1}}, run, "FallOut", catalog=2)
+
+    # b is all that is not relevant, and in both lists.
+    assert ev["FallOut"] == 1 / (2 - 1)
+
+
+def test_lists_of_the_run_alone_have_their_length_in_every_form() -> None:
+    qrels, scores = {"q": {"a": 1}}, [[3.0, 2.0], [2.0, 1.0]]
+    rule = rk.Convention(queries="run")
+    forms = (
+        {"q": {"a": 3.0, "b": 2.0}, "p": {"a": 2.0, "b": 1.0}},
+        rk.from_scores(scores, queries=["q", "p"], items=["a", "b"]),
+    )
+
+    for run in forms:
+        ev = rk.evaluate(qrels, run, ["NumRet", "FallOut"], catalog=9, convention=rule)
+
+        assert ev.mean == {"NumRet": 2 + 2, "FallOut": (1 / 8 + 2 / 9) / 2}
+
+
+def test_removed_items_have_no_score_that_counts() -> None:
+    qrels = {"q": {"a": 0, "b": 1}, "p": {"a": 1}}
+    run = {"q": {"x": 9.0, "a": 2.0, "b": 1.0}, "p": {"x": 8.0, "a": 3.0}}
+    judged = {"q": {"a": 2.0, "b": 1.0}, "p": {"a": 3.0}}
+    metrics = ["P(min_score=0)", "AUC(scope='pooled')", "AUC"]
+    rule = rk.Convention(unjudged="removed")
+
+    ev = rk.evaluate(qrels, run, metrics, convention=rule)
+
+    expected = rk.evaluate(qrels, judged, metrics, convention=rule)
+    assert ev.mean == expected.mean
+    assert ev["P(min_score=0)"] == (1 / 2 + 1 / 1) / 2
 
 
 def test_a_catalogue_of_the_metric_wins() -> None:

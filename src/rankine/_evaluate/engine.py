@@ -100,14 +100,14 @@ def evaluate_source(
                 group, truth, source, known, reader, depth, joins, partial=partial
             )
         else:
-            rule = _ranked(group.rule, source)
-            table = apply(next(matched), rule, partial=partial)
+            rule, table = _ranked(group.rule, source), next(matched)
+            if depth is not None:  # before a convention takes items out of the lists
+                refuse_spread(group)
+                table = cut(table, depth)
+            table = apply(table, rule, partial=partial)
             if rule is not group.rule:
                 said = no_ranks(source.name, scored=table.scored)
                 table = replace(table, notes=(*table.notes, said))
-            if depth is not None:
-                refuse_spread(group)
-                table = cut(table, depth)
             if keep is not None:
                 table = _with_first(table, keep, reader)
         tables.append(table)
@@ -311,6 +311,10 @@ def _listed_for(
         users=users_of(needs.keys(), rule),
         partial=partial,
     )
+    if depth is not None:
+        table = listed.table
+        table = replace(table, length=np.minimum(table.length, depth))
+        listed = replace(listed, table=table)
     _refuse_items(listed.table, needs)
     strange = listed.strange if "catalog" in needs else ()
     of_items = {"vectors", "topics", "subtopics"}

@@ -80,6 +80,8 @@ class Seen:
         known: how many of these are judged.
         short: how many lists end before each cutoff.
         tied: in how many queries judged items are tied across each cutoff.
+        split: in how many queries judged items are tied across the depth at which lists
+            were cut.
         any_tied: in how many queries judged items are in ties that metrics look at.
         removed: how many unjudged items were taken out of condensed lists, and out of
             how many items.
@@ -102,6 +104,7 @@ class Seen:
     short: tuple[int, ...] = ()
     tied: tuple[int, ...] = ()
     any_tied: int = 0
+    split: int = 0
     removed: tuple[int, int] = 0, 0
     by_id: bool = False
 
@@ -136,6 +139,7 @@ class Seen:
             _added(self.short, other.short),
             _added(self.tied, other.tied),
             self.any_tied + other.any_tied,
+            self.split + other.split,
             (self.removed[0] + other.removed[0], self.removed[1] + other.removed[1]),
             by_id,
         )
@@ -188,6 +192,7 @@ def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
             for k in depths
         ),
         _n_queries(table, in_tie),
+        aligned.split,
     )
 
 
@@ -468,6 +473,9 @@ def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:
 
 
 def _tied(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
+    if seen.split:
+        split = f"{count(seen.split, 'query')} with judged items tied across the depth"
+        yield f"{split} of the lists: {_BY_RULE}"
     who = [count(n, "query") if n else "" for n in seen.tied]
     if any(who):
         words = "{} with judged items tied across rank {}", "{} across rank {}"

@@ -10,13 +10,10 @@ import numpy as np
 from rankine._tables.segments import expand, starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-
     from rankine._base.arrays import Floats, Ints
+    from rankine._join.judgements import Named
     from rankine._join.lists import First
-    from rankine._tables.joined import Aligned
+    from rankine._tables.joined import Aligned, Ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +65,12 @@ class Stored:
         table: the table itself, which is gone.
     """
 
-    ids: Sequence[Any] | pl.Series
+    ids: Ids
     trail: Trail | None = None
     table: None = None
 
 
-def _chosen_ids(ids: Sequence[Any] | pl.Series, queries: Ints) -> Sequence[Any]:
+def _chosen_ids(ids: Ids, queries: Ints) -> list[Any]:
     return [ids[query] for query in queries.tolist()]
 
 
@@ -89,8 +86,9 @@ def trail_of(
         queries: their numbers.
         only: the smallest grade and the last rank; an item must reach one of them.
     """
-    table, named = aligned.table, aligned.named
-    if named is None or table.pair is None:
+    table = aligned.table
+    named: Named = aligned.named
+    if table.pair is None:
         raise TypeError
     origin = queries if aligned.origin is None else aligned.origin[queries]
     judged = np.where(origin < 0, 0, np.diff(named.pool.starts)[origin])
@@ -109,8 +107,8 @@ def trail_of(
         judged = np.bincount(owner[inside], minlength=len(queries))
     looked = np.zeros(len(queries), dtype=np.int64)
     if aligned.deepest is not None:
-        looked[table.n_retrieved[queries] >= aligned.deepest] = aligned.deepest
-    kept = aligned.kept
+        looked[aligned.lengths[queries] >= aligned.deepest] = aligned.deepest
+    kept: First | None = aligned.kept
     return Trail(
         starts_of(judged),
         named.items_of(numbers),

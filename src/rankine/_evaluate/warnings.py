@@ -15,6 +15,7 @@ import numpy as np
 from rankine._base.contradiction import NO_CONTRADICTION, TRUST, Contradiction
 from rankine._base.text import count
 from rankine._tables.judged import Judged
+from rankine._tables.segments import NO_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -214,9 +215,10 @@ def _is_rating(column: str) -> bool:
 
 def with_steps(doubts: Doubts, tables: Iterable[Any]) -> Doubts:
     """Add how scores rise and fall in the lists, from the tables made of them."""
-    steps = [table.steps() for table in tables]
-    rises, falls = max(steps, default=(0, False))
-    return replace(doubts, rises=rises, falls=falls)
+    found = (table.steps for table in tables)
+    late = (steps() if callable(steps) else steps for steps in found)
+    steps = max(late, default=NO_STEPS)
+    return replace(doubts, rises=steps.rises, falls=steps.falls > 0)
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def know(
         strange,
         _bare(table),
         items=items.ids,
-        steps=lists.steps.seen,
+        steps=lists.steps,
         catalogue=_assumed(table, known),
     )
 

@@ -100,8 +100,8 @@ def match(
     unjudged[list_row[list_row >= 0]] = False
     extra = run.queries.filter(unjudged).to_list()
     ids, named = judgements.queries, judgements.named
-    lengths, notes = [0] * len(extra), run.notes + notes
-    return joined(table, ids, extra, lengths, notes, named=named)
+    lengths = _lengths(scores[unjudged], masked=masked)
+    return joined(table, ids, extra, lengths, run.notes + notes, named=named)
 
 
 def match_ranked(

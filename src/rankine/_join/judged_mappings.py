@@ -152,9 +152,9 @@ class Probed:
     def _steps(self) -> Steps:
         return steps_of(self._scores[0], self._starts)
 
-    def steps(self) -> tuple[int, bool]:
-        """Return how often a score is above the one before, and whether one falls."""
-        return self._steps.seen()
+    def steps(self) -> Steps:
+        """Return how scores rise and fall along the lists."""
+        return self._steps
 
     def _by_places(self) -> Found:
         """Rank by the places in the lists, whatever their scores."""

@@ -80,8 +80,7 @@ class JudgedRows:
         by_order: the judged rows, for each order.
         extra: queries that are not judged, in the order in which they were found, and
             their numbers, which follow those of the judged ones.
-        rises: how often a score is above the one before it in its list.
-        falls: whether one is below.
+        steps: how scores rise and fall along the lists.
     """
 
     def __init__(
@@ -110,7 +109,7 @@ class JudgedRows:
         """Start with nothing found."""
         self.by_order = {order: Ranked() for order in self.orders}
         self.extra: dict[object, int] = {}
-        self.rises, self.falls = 0, False
+        self.steps = NO_STEPS
         self._notes: dict[str, None] = {}
         self._places: list[tuple[Ints, AnyArray]] = []
         self._n_scores = 0
@@ -198,9 +197,7 @@ class JudgedRows:
         steps = (
             values.steps for values in compared.values() if values.scores is not None
         )
-        first_steps = next(steps, NO_STEPS)
-        self.rises += first_steps.rises
-        self.falls |= first_steps.falls > 0
+        self.steps += next(steps, NO_STEPS)
         depth = self.depth
         if depth is not None:
             depths = [values.reach(depth, starts) for values in compared.values()]

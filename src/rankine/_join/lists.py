@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -395,8 +394,6 @@ def first_of(
         depth: how many of each list.
         floor: the score at or under which an item does not count, if there is one.
     """
-    if isinstance(source, Mappings) and not source.repeats:
-        return _first_of_mapping(source, rule, depth, floor)
     lists = lists_of(source, rule, depth)
     if lists.ranks is not None:
         items, starts, ranks = lists.first(depth)
@@ -415,23 +412,3 @@ def _cut(
         length = np.bincount(number[scores > floor], minlength=len(length))
     length = np.minimum(length, depth)
     return starts_of(length), expand(starts[:-1], length)[0]
-
-
-def _first_of_mapping(
-    source: Mappings, rule: Convention, depth: int, floor: float | None
-) -> First:
-    """Take the first items of a mapping, with the ids that it has."""
-    every: list[Any] = [*chain.from_iterable(source.entries)]
-    starts, values = source.starts, rounded(source.numbers, rule.score_bits)
-    if rule.order == "given":
-        values = -np.arange(len(every), dtype=np.float64)
-
-    def by_text(rows: Ints) -> Ints:
-        texts = [str(every[row]) for row in rows.tolist()]
-        return text_order(pl.Series(texts, dtype=pl.String))
-
-    order = sorted_rows(by_text, values, starts, rule.tie)
-    starts, rows = _cut(starts, values, depth, floor)
-    return First(
-        list(source.data), starts, [every[row] for row in order[rows].tolist()]
-    )

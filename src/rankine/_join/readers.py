@@ -19,7 +19,7 @@ from rankine._join.numbering import compact
 from rankine._join.pieces import Chunk
 from rankine._join.spill import refuse_more
 from rankine._tables.keys import may_repeat
-from rankine._tables.segments import Steps, cut_lists, expand, starts_of
+from rankine._tables.segments import NO_STEPS, cut_lists, expand, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +159,8 @@ class DifferentItems:
     def add(self, piece: Piece) -> None:
         """Count the items of a piece that are new."""
         if isinstance(piece, Dense):
-            self._n = len(piece.items)
+            best = piece.matrix.max(axis=0, initial=-np.inf)
+            self._n = int(np.count_nonzero(best > -np.inf))  # -inf is not retrieved
         elif isinstance(piece, Mappings):
             self._n = mappings.n_items(piece)
         else:
@@ -248,7 +249,7 @@ def _below_each_other(parts: list[Lists], source: Source) -> Lists:
         None,
         scored=parts[0].scored,
         ranks=_all_ranks([(part.starts, part.ranks) for part in parts]),
-        steps=Steps(*map(sum, zip(*(part.steps for part in parts), strict=True))),
+        steps=sum((part.steps for part in parts), NO_STEPS),
         lengths=np.concatenate([part.length for part in parts]),
         repeated=sum(part.repeated for part in parts),
     )

@@ -301,8 +301,8 @@ class Metric:
     def needs(self) -> frozenset[str]:
         """What must be known besides judged items and their ranks, by the parameters.
 
-        >>> Metric("AUC").needs, sorted(Metric("AUC")(scope="pooled").needs)
-        (frozenset(), ['scores'])
+        >>> Metric("AUC").needs, Metric("AUC")(universe="catalogue").needs
+        (frozenset(), frozenset({'catalog'}))
         """
         return frozenset(
             need

@@ -1,13 +1,16 @@
 """Tables that were joined, with the ids of their queries and what was seen on the way.
 
 `Aligned` has judged items, `Listed` whole lists; `apply` does with the first what a
-convention says about queries, floors, pools and unjudged items.
+convention says about queries, floors, pools and unjudged items. Which queries are left
+is decided here, so their ids are here too: as columns of any kind, which are taken by
+positions and shown in messages, so that engines without polars apply the same rules.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import compress
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,20 +18,17 @@ from rankine._base.arrays import all_true
 from rankine._base.text import count
 from rankine._tables.judged import with_the_rest
 from rankine._tables.pool import Pool
-from rankine._tables.segments import position, runs, starts_of
+from rankine._tables.segments import NO_STEPS, starts_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import polars as pl
+    from collections.abc import Callable, Iterator, Sequence
 
     from rankine._base.arrays import Bools, Ints
     from rankine._conventions.convention import Convention
-    from rankine._join.judgements import Named
-    from rankine._join.lists import First
     from rankine._tables.judged import Judged
     from rankine._tables.lists import Recommended
+    from rankine._tables.segments import Steps
 
 
 _NO_LENGTHS: Ints = np.zeros(0, dtype=np.int64)
@@ -36,9 +36,17 @@ SHOWN = 3
 """How many ids are shown as examples."""
 
 
-def no_steps() -> tuple[int, bool]:
-    """Say that nothing rises and nothing falls, for lists without scores."""
-    return 0, False
+class Ids(Protocol):
+    """Ids: a list, or a column that is taken by an array of positions."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Give one after the other."""
+
+    def __getitem__(self, place: Any, /) -> Any:
+        """Return the id at a place, or a column of those at several."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,22 +66,28 @@ class Aligned:
         scored: whether the scores are the user's, and not made from positions.
         unsorted: how many lists are not in the order of their scores, if the order
             given is used.
-        named: whose the judged grades are.
+        named: whose the judged grades are, for those who show items.
         origin: per query of the table, its number among the judgements, -1 if it has
             none; None if all are where they were.
         deepest: the rank down to which, at least, judged items were searched for; None
             if the whole lists were searched.
         keep: how many first items of each list were to be kept.
-        kept: these items; None if only judged items can be among them.
-        steps: says how often a score is above the one before it in its list, and
-            whether one is below.
+        kept: these items, for those who show them; None if only judged items can be
+            among them.
+        steps: how scores rise and fall along the lists, or what looks for that when it
+            is asked.
         whole: the length of the list of each judged query before unjudged items were
             left out; None if they were not.
         found: how many judged items the run has, if the table has only some of them.
+        given: the judged grades, the lengths of the lists, and how many judged items
+            were found, before lists were cut or a convention was applied; None if that
+            changed nothing.
+        split: in how many queries judged items are tied across a depth at which lists
+            were cut.
     """
 
     table: Judged
-    ids: Sequence[Any] | pl.Series
+    ids: Ids
     missing: int
     missing_ids: tuple[Any, ...]
     extra: list[Any]
@@ -83,29 +97,36 @@ class Aligned:
     repeats: bool = False
     scored: bool = True
     unsorted: int = 0
-    named: Named | None = None
+    named: Any = None
     origin: Ints | None = None
     deepest: int | None = None
     keep: int = 0
-    kept: First | None = None
-    steps: Callable[[], tuple[int, bool]] = no_steps
+    kept: Any = None
+    steps: Steps | Callable[[], Steps] = NO_STEPS
     whole: Ints | None = None
     found: int | None = None
+    given: tuple[Pool, Ints, int] | None = None
+    split: int = 0
 
     @property
     def in_common(self) -> tuple[int, int, int]:
         """How many items are judged, how many fit into the lists, how many are there.
 
-        A list cannot have more judged items than it has items.
+        A list cannot have more judged items than it has items. This is about the run as
+        it was given, of which metrics may look at the first items alone.
         """
-        table, origin = self.table, self.origin
-        pool = table.pool if self.named is None else self.named.pool
-        judged = np.diff(pool.starts)
-        if self.named is not None and origin is not None:
-            judged = np.append(judged, 0)[origin]  # -1 is not judged
-        possible = int(np.minimum(judged, self.lengths).sum())
-        found = len(table.query) + self.floored if self.found is None else self.found
-        return len(pool.grade), possible, found
+        pool, length, found = self.given or self._as_it_is
+        possible = int(np.minimum(np.diff(pool.starts), length).sum())
+        return len(pool.grade), possible, found if self.found is None else self.found
+
+    @property
+    def _as_it_is(self) -> tuple[Pool, Ints, int]:
+        table = self.table
+        return table.pool, table.n_retrieved, len(table.query)
+
+    def changed(self, table: Judged, **more: Any) -> Aligned:
+        """Return the same with what is left of the table."""
+        return replace(self, table=table, given=self.given or self._as_it_is, **more)
 
     @property
     def lengths(self) -> Ints:
@@ -130,17 +151,17 @@ class Listed:
         bare: a note on items that have no features.
         catalogue: a note on the catalogue, if none was given.
         items: the ids of items by number.
-        steps: says how scores rise and fall along the lists, as in `Aligned`.
+        steps: how scores rise and fall along the lists.
     """
 
     table: Recommended
-    ids: pl.Series
+    ids: Ids
     notes: tuple[str, ...] = ()
     strange: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()
     unsorted: int = 0
-    items: pl.Series | None = None
-    steps: Callable[[], tuple[int, bool]] = no_steps
+    items: Any = None
+    steps: Steps = NO_STEPS
     catalogue: tuple[str, ...] = ()
 
     @property
@@ -151,7 +172,7 @@ class Listed:
 
 def joined(
     table: Judged,
-    ids: Sequence[Any] | pl.Series,
+    ids: Ids,
     extra: list[Any],
     extra_length: Sequence[int] | Ints,
     notes: tuple[str, ...],
@@ -167,24 +188,14 @@ def joined(
 
 
 def cut(aligned: Aligned, depth: int) -> Aligned:
-    """Keep only the first items of each list."""
-    table = aligned.table
-    left = table.take(table.rank <= depth)
-    scores, score_query = table.scores, table.score_query
-    if scores is not None and score_query is not None:
-        order = np.lexsort((-scores, score_query))
-        order = order[position(score_query[order]) < depth]
-        scores, score_query = scores[order], score_query[order]
-    deepest = aligned.deepest
-    return replace(
-        aligned,
+    """Keep the first items of each list, whatever a convention says of the rest."""
+    table, deepest = aligned.table, aligned.deepest
+    across = (table.above < depth) & (table.above + table.tied > depth)
+    return aligned.changed(
+        table.cut(depth),
+        extra_length=np.minimum(aligned.extra_length, depth),
         deepest=depth if deepest is None else min(depth, deepest),
-        table=replace(
-            left,
-            n_retrieved=np.minimum(table.n_retrieved, depth),
-            scores=scores,
-            score_query=score_query,
-        ),
+        split=len(np.unique(table.query[across])) if across.any() else 0,
     )
 
 
@@ -226,7 +237,7 @@ def apply(aligned: Aligned, rule: Convention, *, partial: bool = False) -> Align
         aligned = _with_extra(aligned, table.n_queries)
         table = _with_unjudged_queries(table, aligned.extra_length)
     same = table is aligned.table
-    return aligned if same else replace(aligned, table=table, whole=whole)
+    return aligned if same else aligned.changed(table, whole=whole)
 
 
 def _with_extra(aligned: Aligned, n_judged: int) -> Aligned:
@@ -244,7 +255,7 @@ def _with_extra(aligned: Aligned, n_judged: int) -> Aligned:
 def _pooled(table: Judged, rule: Convention) -> Judged:
     """Apply what the convention says about unjudged and unretrieved items."""
     if rule.unjudged == "removed":
-        table = _without_unjudged(table)
+        table = table.without_unjudged()
     if rule.pool == "list":
         return replace(table, pool=_of_list(table), memo={})
     if rule.pool == "union":
@@ -306,22 +317,8 @@ def too_low(n: int) -> DataError:
     return DataError(f"{count(n, 'negative grade')}, which the convention refuses")
 
 
-def _without_unjudged(table: Judged) -> Judged:
-    """Take unjudged items out of the lists and rank the rest again."""
-    table = table.take(table.grade >= 0)
-    rank = position(table.query) + 1
-    first, block = runs(table.query, table.above)
-    return replace(
-        table,
-        rank=rank,
-        above=(rank[first] - 1)[block],
-        tied=np.bincount(block)[block],
-        n_retrieved=np.bincount(table.query, minlength=table.n_queries),
-        memo={},
-    )
-
-
-def _chosen(ids: Sequence[Any] | pl.Series, kept: Bools) -> Sequence[Any] | pl.Series:
-    if not isinstance(ids, list):
-        return ids.gather(np.flatnonzero(kept))  # type: ignore[union-attr]
-    return [value for value, chosen in zip(ids, kept, strict=True) if chosen]
+def _chosen(ids: Ids, kept: Bools) -> Ids:
+    if isinstance(ids, list):
+        return [*compress(ids, kept)]
+    some: Ids = ids[np.flatnonzero(kept)]
+    return some

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 _SPARSE = 4
 """How many kinds of judged items there may be for each of them, to count them all."""
-
-
-_HANDFUL = 64
-"""Rows of which it costs less to find the deepest than to cut them at a rank."""
 _MANY = 1000
 """Rows from which on it pays to see whether they are in order."""
 
@@ -177,18 +173,6 @@ class Judged:
             self.memo[key] = hits
         return hits
 
-    def cutoff(self, k: int | None, ties: str | None = None) -> int | None:
-        """Return a cutoff; None if there are few rows, and none of them is below it.
-
-        In another order of ties, rows may have other ranks.
-        """
-        if k is None or ties is not None or len(self.rank) > _HANDFUL:
-            return k
-        deepest: int | None = self.memo.get("deepest")
-        if deepest is None:
-            deepest = self.memo["deepest"] = max(self.rank.tolist(), default=0)
-        return k if k < deepest else None
-
     def reordered(self, ties: str, by: Floats | Bools) -> Judged:
         """Return the table with tied items in the best or the worst order.
 
@@ -224,6 +208,41 @@ class Judged:
             score=self.score[rows],
             pair=None if self.pair is None else self.pair[rows],
             memo={},
+        )
+
+    def cut(self, k: int) -> Judged:
+        """Return the table of the first k items of each list.
+
+        Of a tie across rank k, only the items that stand above it are left.
+        """
+        left = self.take(self.rank <= k)
+        scores, score_query = self.scores, self.score_query
+        if scores is not None and score_query is not None:
+            order = np.lexsort((-scores, score_query))
+            order = order[position(score_query[order]) < k]
+            scores, score_query = scores[order], score_query[order]
+        return replace(
+            left,
+            tied=np.minimum(left.above + left.tied, k) - left.above,
+            n_retrieved=np.minimum(self.n_retrieved, k),
+            scores=scores,
+            score_query=score_query,
+        )
+
+    def without_unjudged(self) -> Judged:
+        """Take unjudged items out of the lists, and rank the rest again."""
+        left = self.take(self.grade >= 0)
+        rank = position(left.query) + 1
+        first, block = runs(left.query, left.above)
+        scored = self.scores is not None
+        return replace(
+            left,
+            rank=rank,
+            above=(rank[first] - 1)[block],
+            tied=np.bincount(block)[block],
+            n_retrieved=np.bincount(left.query, minlength=self.n_queries),
+            scores=left.score if scored else None,
+            score_query=left.query if scored else None,
         )
 
     def of_queries(self, kept: Bools) -> Judged:

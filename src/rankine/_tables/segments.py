@@ -6,8 +6,9 @@ is ``values[starts[i]:starts[i + 1]]``. Nothing here loops over segments in Pyth
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +24,8 @@ _WASTE = 2
 """How much larger than the data a padded block may be."""
 
 
-class Steps(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class Steps:
     """How many values are above, below and equal to the one before in their segment."""
 
     rises: int
@@ -35,9 +37,10 @@ class Steps(NamedTuple):
         """Whether values fall from each to the next."""
         return self.rises == self.ties == 0
 
-    def seen(self) -> tuple[int, bool]:
-        """Return how often a value is above the one before, and whether one falls."""
-        return self.rises, self.falls > 0
+    def __add__(self, other: Steps) -> Steps:
+        """Return the steps of both parts of the data."""
+        rises, falls = self.rises + other.rises, self.falls + other.falls
+        return Steps(rises, falls, self.ties + other.ties)
 
 
 NO_STEPS = Steps(0, 0, 0)
@@ -292,7 +295,8 @@ def count_above(
 ) -> tuple[Ints, Ints]:
     """Count, for each x, the values of its segment above it and those equal to it.
 
-    Each x is a value of its segment, and segment numbers rise.
+    The segments are in any order; `above_and_tied` is for sorted ones. Each x is a
+    value of its segment, and segment numbers rise.
 
     >>> count_above(
     ...     np.array([7.0, 9.0, 1.0, 7.0]),

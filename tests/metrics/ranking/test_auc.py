@@ -46,6 +46,10 @@ def whole(size: int) -> dict[str, Any]:
         pytest.param("(a x)", TWO, whole(4), (3 / 2 + 1 / 2) / 4, id="catalogue-tie"),
         pytest.param("x a b", TWO, {"k": 2}, 0 / 1, id="cut"),
         pytest.param("a x b", TWO, {"k": 9}, 1 / 2, id="cut-below-the-list"),
+        pytest.param(
+            "a x b c", MIXED, {"universe": "matched", "k": 3}, 1 / 1,
+            id="matched-within-the-cut",
+        ),
         pytest.param("a (b x)", TWO, {}, (1 + 1 / 2) / 2, id="tied-half"),
         pytest.param("a (b x)", TWO, {"tied": "right"}, 2 / 2, id="tied-right"),
         pytest.param("a (b x)", TWO, {"tied": "wrong"}, 1 / 2, id="tied-wrong"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -92,6 +93,8 @@ def auc(
     check_choice("tied", tied, ("half", "right", "wrong", "order"))
     check_choice("single", single, ("undefined", "zero", "by_kind"))
     _check_catalog(table, catalog, needed=universe == "catalogue", name="AUC")
+    if k is not None:
+        table = table.cut(k)
     if scope == "pooled":
         if universe == "catalogue" or tied != "half":
             msg = (
@@ -99,11 +102,11 @@ def auc(
                 "combined with tied"
             )
             raise ParameterError(msg)
-        return _pooled(table, k, rel, universe)
+        return _pooled(table, rel, universe)
     if universe == "matched":
-        table = _only_judged(table)
-    if k is not None or tied == "order":
-        table = _cut(table, k, keep_ties=tied != "order")
+        table = table.without_unjudged()
+    if tied == "order":
+        table = _without_ties(table)
     weight = {"right": 0.0, "wrong": 1.0}.get(tied, 0.5)
     wrong, n_hits = _wrong_pairs(table, table.grade >= rel, weight)
     others = table.length() - n_hits
@@ -135,26 +138,6 @@ def _check_catalog(
         raise ParameterError(msg)
 
 
-def _only_judged(table: Judged) -> Judged:
-    from dataclasses import replace  # noqa: PLC0415
-
-    keep = table.grade >= 0
-    query, above, tied = table.query[keep], table.above[keep], table.tied[keep]
-    first, block = runs(query, above)
-    above, tied = position(query)[first][block], np.bincount(block)[block]
-    return replace(
-        table,
-        query=query,
-        rank=position(query) + 1,
-        grade=table.grade[keep],
-        above=above,
-        tied=tied,
-        score=table.score[keep],
-        n_retrieved=np.bincount(query, minlength=table.n_queries),
-        memo={},
-    )
-
-
 def _wrong_pairs(
     table: Judged, relevant: Bools, weight: float = 0.5
 ) -> tuple[Floats, Floats]:
@@ -168,27 +151,9 @@ def _wrong_pairs(
     return table.per_query(query, wrong), table.per_query(query)
 
 
-def _cut(table: Judged, k: int | None, *, keep_ties: bool) -> Judged:
-    """Cut the lists at k; if pairs follow the list, replace ties by its order."""
-    from dataclasses import replace  # noqa: PLC0415
-
-    keep = table.rank <= k if k is not None else table.rank > 0
-    length = table.n_retrieved if k is None else np.minimum(table.n_retrieved, k)
-    above = table.above if keep_ties else table.rank - 1
-    tied = table.tied if keep_ties else np.ones_like(table.tied)
-    if k is not None:
-        tied = np.minimum(above + tied, k) - above
-    return replace(
-        table,
-        query=table.query[keep],
-        rank=table.rank[keep],
-        grade=table.grade[keep],
-        above=above[keep],
-        tied=tied[keep],
-        score=table.score[keep],
-        n_retrieved=length,
-        memo={},
-    )
+def _without_ties(table: Judged) -> Judged:
+    """Return the table with ties replaced by the order of the list."""
+    return replace(table, above=table.rank - 1, tied=np.ones_like(table.tied), memo={})
 
 
 def _over_catalogue(
@@ -208,16 +173,12 @@ def _over_catalogue(
     return 1 - ratio(wrong, most * (size - most))
 
 
-def _pooled(table: Judged, k: int | None, rel: float, universe: str) -> Floats:
+def _pooled(table: Judged, rel: float, universe: str) -> Floats:
     """Compare scores across queries."""
-    scores, score_query = table.scores, table.score_query
-    inside = table.rank <= k if k is not None else table.rank > 0
-    if universe == "matched" or scores is None or score_query is None:
-        scores = table.score[inside & (table.grade >= 0)]
-    elif k is not None:
-        order = np.lexsort((-scores, score_query))
-        scores = scores[order[position(score_query[order]) < k]]
-    positive = np.sort(table.score[inside & (table.grade >= rel)])
+    scores = table.scores
+    if universe == "matched" or scores is None:
+        scores = table.score[table.grade >= 0]
+    positive = np.sort(table.score[table.grade >= rel])
     ordered = np.sort(scores)
     above = len(ordered) - np.searchsorted(ordered, positive, side="right")
     equal = (len(ordered) - above) - np.searchsorted(ordered, positive, side="left")
@@ -237,10 +198,7 @@ AUC = register(
     aliases=("ROC_AUC", "roc_auc", "AUROC"),
     empty="gaps",
     undefined="convention",
-    needs={
-        "scores": ("scope", ("pooled",)),
-        "catalog": ("universe", ("catalogue",)),
-    },
+    needs={"scores": ("scope", ("pooled",)), "catalog": ("universe", ("catalogue",))},
     across=(Across("scope", ("pooled", "weighted"), "compares or weighs all queries"),),
     ordered=False,
     matters={"single": ("scope", ("query", "weighted"))},
@@ -281,7 +239,7 @@ def limited_auc(
     check_k(k)
     check_number("rel", rel)
     _check_catalog(table, catalog, needed=True, name="LAUC")
-    table = _cut(table, k, keep_ties=False)
+    table = _without_ties(table if k is None else table.cut(k))
     wrong, n_hits = _wrong_pairs(table, table.grade >= rel)
     others = table.length() - n_hits
     return _over_catalogue(table, rel, wrong, n_hits, others, float(catalog or 0))

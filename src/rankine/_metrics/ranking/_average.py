@@ -141,8 +141,8 @@ def _precision_at_hits(
         return extreme_over_hits(table, rel, k, ties)
     hits = table.hits(rel, ties)
     query, gain = hits.query, hits.nth / hits.rank
-    if (last := table.cutoff(k, ties)) is not None:
-        inside = hits.rank <= last
+    if k is not None:
+        inside = hits.rank <= k
         query, gain = query[inside], gain[inside]
     return table.per_query(query, gain)
 
@@ -315,8 +315,8 @@ def reciprocal_rank(
         return first_rank(table, rel, k)
     hits = table.hits(rel, ties)
     first = hits.nth == 1
-    if (last := table.cutoff(k, ties)) is not None:
-        first &= hits.rank <= last
+    if k is not None:
+        first &= hits.rank <= k
     reciprocal: Floats = 1 / hits.rank[first]
     return table.per_query(hits.query[first], reciprocal)
 

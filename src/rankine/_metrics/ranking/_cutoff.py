@@ -42,7 +42,6 @@ def found_within(
         if min_score is not None:
             weight = weight * (table.score[row] >= min_score)
         return table.per_query(table.query[row], weight)
-    k = table.cutoff(k, ties)
     key = ("found", k, rel, min_score, ties)
     counted: Floats | None = table.memo.get(key)
     if counted is None:

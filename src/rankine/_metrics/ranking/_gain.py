@@ -148,8 +148,8 @@ def dcg_sum(
         weight = mean_weight(table.above, table.tied, k, prefix)
         return table.per_query(table.query, worth * weight)
     query, rank = table.query, table.rank
-    if (last := table.cutoff(k)) is not None:
-        inside = rank <= last
+    if k is not None:
+        inside = rank <= k
         query, rank, worth = query[inside], rank[inside], worth[inside]
     return table.per_query(query, discounted(worth, rank, discount, base, k))
 
