@@ -221,7 +221,7 @@ class SparkEvaluation(Evaluation):
         _ = self.mean  # which a convention may refuse
         self._sent, self._rows, self._pair = sent, rows, pair
         self._collected: dict[str, str] = {}
-        seen = part.findings.seen if plan.judged else None
+        seen = part.findings.seen if plan.judged else ()
         doubts = doubts_on(job, pair, state)
         found = replace(part.findings, seen=seen, doubts=doubts)
         first, last = read_notes(plan, pair, top), rank_notes(plan, pair)

@@ -71,6 +71,13 @@ class Group:
         """What decides the table of metrics that read judged items."""
         return tuple(getattr(self.rule, field) for field in _OF_TABLE)
 
+    @property
+    def judged_only(self) -> bool:
+        """Whether all of its queries have judgements."""
+        _, metric, rule = self.members[0]
+        reads = not isinstance(metric, ListMetric) or "judgements" in metric.needs
+        return reads and rule_for(metric, rule).queries != "run"
+
 
 @dataclass(frozen=True)
 class Plan:
