@@ -85,7 +85,7 @@ def evaluate_source(
         source, known = _beside(source, known, partial=partial)  # with its new ids
         _refuse_fractions(plan, truth)
     beside = _readers(plan, source, depth, joins, keep)
-    items = DifferentItems(source) if plan.catalog is not None and plan.judged else None
+    items = DifferentItems(source) if plan.counts_items else None
     found: tuple[Reader | None, ...] = (items, *beside)
     readers = [*dict.fromkeys(reader for reader in found if reader is not None)]
     matched = iter(_joins(plan, truth, source, joins, keep, readers))

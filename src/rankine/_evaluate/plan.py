@@ -118,6 +118,15 @@ class Plan:
         of_lists = (bound for bound in self.bound if isinstance(bound, ListMetric))
         return frozenset(need for bound in of_lists for need in bound.needs)
 
+    @cached_property
+    def counts_items(self) -> bool:
+        """Whether a metric of judged items reads how many the catalogue has."""
+        return self.catalog is not None and any(
+            "catalog" in metric.needs
+            for group in self.judged
+            for _, metric, _ in group.members
+        )
+
     @property
     def subtopics(self) -> bool:
         """Whether a metric reads the subtopics of judgements."""
