@@ -107,9 +107,7 @@ class Summary:
     @property
     def uneven(self) -> Floats | None:
         """The weights, if those of the queries that entered are not all the same."""
-        if self.weights is None:
-            return None
-        return _uneven(self.values, self.weights)
+        return uneven(self.values, self.weights)
 
     @property
     def sample(self) -> Sample:
@@ -350,14 +348,16 @@ def mean_of(values: Floats, weights: Floats | None, decimals: int | None) -> flo
     0.38
     """
     known = ~np.isnan(values)
-    weight = None if weights is None else _uneven(values, weights)
+    weight = uneven(values, weights)
     if weight is not None:
         weight = weight[known]
     return _rounded(reduce(values[known], "mean", weight), decimals)
 
 
-def _uneven(values: Floats, weights: Floats) -> Floats | None:
+def uneven(values: Floats, weights: Floats | None) -> Floats | None:
     """Return weights, if those of the queries with a value are not all the same."""
+    if weights is None:
+        return None
     entered = weights[~np.isnan(values)]
     same = len(entered) == 0 or bool((entered == entered[0]).all())
     return None if same else weights
