@@ -255,8 +255,7 @@ class Job:
         limit: int | None = None
         said: tuple[str, ...] = ()
         options, how = self.options, self.of_run
-        at_hand = type(run) is dict and options.memory_limit is None
-        if not at_hand and not self.partial and not options.lenient:
+        if not self.partial and not options.lenient:
             limit, said = limit_of(run, options.engine, options.memory_limit)
         if limit is not None:
             how = replace(how, memory=limit)
