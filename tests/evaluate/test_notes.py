@@ -156,6 +156,18 @@ def test_undefined_values_are_told() -> None:
     assert "AUC is undefined for 1 query: left out" in ev.notes
 
 
+def test_a_query_without_relevant_items_is_not_undefined_as_well() -> None:
+    # Nothing is relevant in q, and the judgements of r put nothing in order.
+    qrels = {"q": {"a": 0}, "r": {"a": 1, "b": 1}, "s": {"a": 1, "b": 2}}
+
+    ev = rk.evaluate(qrels, dict.fromkeys(qrels, ("a", "b")), "NDPM")
+
+    assert ev.notes[:2] == (
+        "1 query without a relevant item: left out",
+        "NDPM is undefined for 1 query: left out",
+    )
+
+
 def test_negative_grades_that_count_are_not_told_as_unjudged() -> None:
     rule = rk.Convention(negative="keep")
 

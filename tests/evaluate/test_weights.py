@@ -165,9 +165,12 @@ def test_metrics_of_all_lists_have_no_weights() -> None:
     ev = rk.evaluate(QRELS, RUN, ["RR", "Coverage"], weights=WEIGHTS, catalog=9)
 
     assert ev["Coverage"] == 4 / 9  # a, b, x and y
-    assert (
-        "weights do not change Coverage: computed from all lists together" in ev.notes
-    )
+    note = "weights do not change Coverage: computed from all lists together"
+    assert note in ev.notes
+    alone = rk.evaluate(QRELS, RUN, "Coverage", weights=WEIGHTS, catalog=9)
+    assert alone.notes == (note,)
+    batches = rk.Accumulator("Coverage", weights=WEIGHTS, catalog=9).update(QRELS, RUN)
+    assert batches.result().notes == (note,)
 
 
 @pytest.mark.parametrize("scope", ["weighted", "pooled"])

@@ -314,6 +314,8 @@ def prepare(metrics: Any, options: Options) -> Job:
     if options.order is not None:
         convention = named(convention).replace(order=options.order)
     plan = plan_of(asked, convention, options.ties, options.rel, size)
+    if options.weights is not None:
+        plan = replace(plan, weighted=True)
     return Job(
         plan,
         options,

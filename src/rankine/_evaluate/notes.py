@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankine._base.arrays import Bools
+    from rankine._base.arrays import Bools, Floats
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.warnings import Caution, Doubts
@@ -229,7 +229,7 @@ def notes_of(
             *map(Note, doubts.notes()),
             *without_effect(plan.rel, plan.asked, plan.bound),
             *map(Note, catalogue),
-            *weight_notes(summaries),
+            *weight_notes(plan, summaries),
             *(_judged(plan, summaries, seen) if seen else undefined(summaries)),
             *map(Note, said),
         )
@@ -401,14 +401,14 @@ def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> Iterator[Note]:
 
 
 def undefined(summaries: Mapping[str, Summary]) -> list[Note]:
-    """Say for how many queries metrics have no value."""
+    """Say for how many queries metrics have no value, though there is one to find."""
     return [
         Note(
-            f"{label} is undefined for {count(summary.n_undefined, 'query')}: left out",
+            f"{label} is undefined for {count(n, 'query')}: left out",
             (label,),
         )
         for label, summary in summaries.items()
-        if summary.n_without_value > 0
+        if (n := summary.n_without_value) > 0
     ]
 
 
@@ -522,18 +522,31 @@ def _negative(seen: Seen, _: Sequence[Metric]) -> Iterator[str]:
         yield f"{count(seen.negative, 'negative grade')}: {fate}"
 
 
-def weight_notes(summaries: Mapping[str, Summary]) -> Iterator[Note]:
+def weight_notes(plan: Plan, summaries: Mapping[str, Summary]) -> Iterator[Note]:
+    """Say how much queries count, and which metrics weights do not change."""
+    if not plan.weighted:
+        return
+    known = [summary.weights for summary in summaries.values()]
+    weights = next((each for each in known if each is not None), None)
+    if weights is not None:
+        yield from _of_weights(weights)
+    whole = tuple(
+        label
+        for label, summary in summaries.items()
+        if has_no_weights(summary.metric) and summary.weights is None
+    )
+    if whole:
+        names = ", ".join(whole)
+        said = f"weights do not change {names}: computed from all lists together"
+        yield Note(said, whole)
+
+
+def _of_weights(weights: Floats) -> Iterator[Note]:
     """Say how many queries were left out by their weights, and what the others weigh.
 
     Queries of unequal weights say as much as (sum w)^2 / sum w^2 of equal ones (Kish
     1965).
     """
-    known = (
-        summary.weights for summary in summaries.values() if summary.weights is not None
-    )
-    weights = next(known, None)
-    if weights is None:
-        return
     n_zero = int(np.count_nonzero(weights == 0))
     if n_zero:
         yield Note(f"{count(n_zero, 'query')} with weight 0: left out")
@@ -545,12 +558,3 @@ def weight_notes(summaries: Mapping[str, Summary]) -> Iterator[Note]:
             f"{count(len(positive), 'query')} of different weights, as informative as "
             f"{effective:.1f} of equal weight"
         )
-    whole = tuple(
-        label
-        for label, summary in summaries.items()
-        if has_no_weights(summary.metric) and summary.weights is None
-    )
-    if whole:
-        names = ", ".join(whole)
-        said = f"weights do not change {names}: computed from all lists together"
-        yield Note(said, whole)

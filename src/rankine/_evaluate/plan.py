@@ -93,6 +93,7 @@ class Plan:
         catalog: the number of items in the catalogue, if it was given.
         preset: the name of the convention, if it was given by name.
         rel: the smallest relevant grade, if it was given for all metrics.
+        weighted: whether the user says how much queries count.
     """
 
     asked: tuple[Metric, ...]
@@ -104,6 +105,7 @@ class Plan:
     catalog: int | None = None
     preset: str | None = None
     rel: float | None = None
+    weighted: bool = False
 
     @cached_property
     def thresholds(self) -> tuple[float, ...]:
