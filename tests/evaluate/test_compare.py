@@ -203,6 +203,15 @@ def test_notes_that_all_runs_share_are_said_once() -> None:
         assert (f"old: {note}" in notes) != shared
 
 
+def test_the_name_of_a_system_may_have_a_colon() -> None:
+    qrels = {"q": {"a": 1}, "r": {"a": 1}}
+    lists = {"a: b": {"q": ["a"]}, "a": {"q": ["x", "a"]}, "c": {"q": ["x", "y"]}}
+
+    notes = rk.compare(qrels, lists, "P@1").notes
+
+    assert "1 judged query missing from the run (r): counted as 0" in notes
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -59,6 +59,10 @@ def run(tmp_path: Path) -> Path:
         ({"engine": "memory", "memory_limit": "1GB"}, "reads all at once"),
         ({"engine": "stream", "memory_limit": "1MB"}, "memory_limit is 1 MB, but "),
         ({"engine": "stream", "lenient": True}, "lenient=True looks at all rows"),
+        (
+            {"memory_limit": 1, "lenient": True},
+            "cannot be combined with memory_limit=",
+        ),
     ],
 )
 def test_nonsense_is_refused(run: Path, options: dict[str, Any], message: str) -> None:

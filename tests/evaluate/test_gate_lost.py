@@ -426,3 +426,13 @@ def test_a_number_that_is_no_mean_is_refused(path: Path) -> None:
     with pytest.raises(ParameterError, match=floor):
         rk.gate(QRELS, GOOD, path, metrics="Coverage", update=True, catalog=9)
     assert not path.exists()
+
+
+def test_a_query_of_weight_0_cannot_be_lost(path: Path) -> None:
+    weights = dict.fromkeys(IDS[:20], 1) | {IDS[0]: 0}
+    rk.gate(only(20), good(20), path, metrics="RR", update=True, weights=weights)
+    fewer = {query: items for query, items in good(20).items() if query != IDS[0]}
+
+    found = rk.gate(only(20), fewer, path, {"RR": 0.01}, weights=weights)
+
+    assert (found.lost, found.exit_code) == ((), 0)

@@ -156,6 +156,18 @@ def test_undefined_values_are_told() -> None:
     assert "AUC is undefined for 1 query: left out" in ev.notes
 
 
+def test_a_query_without_relevant_items_is_not_undefined_as_well() -> None:
+    # Nothing is relevant in q, and the judgements of r put nothing in order.
+    qrels = {"q": {"a": 0}, "r": {"a": 1, "b": 1}, "s": {"a": 1, "b": 2}}
+
+    ev = rk.evaluate(qrels, dict.fromkeys(qrels, ("a", "b")), "NDPM")
+
+    assert ev.notes[:2] == (
+        "1 query without a relevant item: left out",
+        "NDPM is undefined for 1 query: left out",
+    )
+
+
 def test_negative_grades_that_count_are_not_told_as_unjudged() -> None:
     rule = rk.Convention(negative="keep")
 
@@ -235,4 +247,88 @@ def test_lists_are_counted_at_each_cutoff() -> None:
     )
     assert tied == (
         "1 query with judged items tied across rank 1 or 2: the tie rule decides"
+    )
+
+
+_MIXED = (
+    {"a": {"x": 1, "y": -1}, "b": {"y": 1}, "c": {"z": 1}},
+    {"a": {"u": 0.3, "x": 0.2, "y": -0.1}},
+)
+_MISSING = "2 judged queries missing from the run (b, c): "
+_UNJUDGED = "50.0 % of the items in the top 2 are unjudged: counted as not relevant"
+_NEGATIVE = "1 negative grade: "
+_FLOORED = "1 judged item with a score at or below the floor: counted as not relevant"
+
+
+@pytest.mark.parametrize(
+    ("convention", "metrics", "notes"),
+    [
+        (
+            "jurity",
+            ["P@2", "nDCG@2"],
+            [f"{_MISSING}left out for P@2", f"{_MISSING}counted as 0 for nDCG@2"],
+        ),
+        (
+            "recommenders",
+            ["AP", "nDCG"],
+            [f"{_MISSING}left out for AP", f"{_MISSING}counted as 0 for nDCG"],
+        ),
+        (
+            "lenskit",
+            ["nDCG", "AP"],
+            [
+                f"{_MISSING}left out",
+                f"{_NEGATIVE}counted as losses (nDCG)",
+                f"{_NEGATIVE}treated as unjudged, with gain 0 (AP)",
+            ],
+        ),
+        (
+            "torchmetrics",
+            ["P@2", "nDCG@2"],
+            [
+                f"{_FLOORED} (P@2)",
+                f"{_UNJUDGED} (nDCG@2)",  # u, of u and x
+                f"{_NEGATIVE}counted as losses (nDCG@2)",
+            ],
+        ),
+    ],
+)
+def test_metrics_that_differ_are_named_whatever_their_order(
+    convention: str, metrics: list[str], notes: list[str]
+) -> None:
+    qrels, run = _MIXED
+    whole, turned = (
+        rk.evaluate(qrels, run, some, convention=convention)
+        for some in (metrics, metrics[::-1])
+    )
+
+    assert set(notes) <= set(whole.notes)
+    assert set(whole.notes) == set(turned.notes)
+    assert whole.warnings == turned.warnings
+
+
+@pytest.mark.parametrize("convention", ["jurity", "lenskit", "torchmetrics"])
+def test_batches_name_the_metrics_that_differ(convention: str) -> None:
+    qrels, run = _MIXED
+    batches = rk.Accumulator(["P@2", "nDCG@2"], convention=convention)
+    for query, judged in qrels.items():
+        batches.update({query: judged}, {query: run.get(query, {})})
+    listed = {query: run.get(query, {}) for query in qrels}
+
+    whole = rk.evaluate(qrels, listed, ["P@2", "nDCG@2"], convention=convention)
+
+    assert set(batches.result().notes) == set(whole.notes)
+
+
+def test_the_cutoffs_in_a_note_are_those_of_its_metrics() -> None:
+    # Of x, a, y, b, condensed lists keep a and b.
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": ["x", "a", "y", "b"]}
+    condensed = rk.Convention(overrides={"P": {"unjudged": "removed"}})
+
+    notes = rk.evaluate(qrels, run, ["P@3", "nDCG@2"], convention=condensed).notes
+
+    assert notes == (
+        "2 unjudged items removed from the lists, 50.0 % of all (P@3)",
+        "1 list with fewer than 3 items: missing ranks count as not relevant (P@3)",
+        f"{_UNJUDGED} (nDCG@2)",
     )

@@ -131,6 +131,25 @@ def test_items_below_the_cutoff_are_in_the_run(deep: bool) -> None:  # noqa: FBT
         assert rk.evaluate(QRELS, run, "P@1").warnings == ()
 
 
+def test_items_below_the_cutoff_of_a_batch_are_in_the_run() -> None:
+    items = [f"d{number}" for number in range(10)]
+    # At rank 1, 4 of 200 judged items; below, 196 of these, and none of 600 others.
+    first = {f"p{n}": [*(["x"] if n >= 4 else []), *items] for n in range(20)}
+    second = {f"q{n}": ["x", *"abcdefghij"] for n in range(60)}
+    batches = rk.Accumulator("P@1")
+    with limited(whole_rows=0):
+        for lists in (first, second):
+            rows = [
+                (query, item, -float(place))
+                for query, shown in lists.items()
+                for place, item in enumerate(shown)
+            ]
+            run = pl.DataFrame(rows, schema=["query", "item", "score"], orient="row")
+            batches.update({query: set(items) for query in lists}, run)
+
+        assert batches.result().warnings == ()
+
+
 def test_a_matrix_has_the_items_of_its_judgements() -> None:
     grades, scores = np.eye(3, 50), -np.eye(3, 50)
 

@@ -7,6 +7,7 @@ import json
 import math
 import pickle
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -313,3 +314,19 @@ def test_the_usual_convention_is_not_named(convention: Any) -> None:
     for result in (ev, cmp):
         for text in (result, result.to_markdown(), result.to_latex()):
             assert "onvention" not in str(text)
+
+
+@pytest.mark.parametrize("whose", ["qrels", "both", "run"])
+def test_the_queries_are_those_of_any_metric(whose: str, tmp_path: Path) -> None:
+    qrels: Any = {query: {"x": 1} for query in ("c", "a", "b")}
+    run = {query: ["x"] for query in ("z", "b", "y", "c")}
+    convention = rk.Convention(overrides={"P": {"queries": whose}})
+    expected = ["c", "a", "b", *(["z", "y"] if whose == "run" else [])]
+
+    for metrics in (["P@1", "RR"], ["RR", "P@1"]):
+        ev = rk.evaluate(qrels, run, metrics, convention=convention)
+
+        assert ev.queries == ev.per_query["query"].to_list() == expected
+        assert ev.to_dict()["queries"] == len(expected)
+        ev.save(tmp_path / "saved.json")
+        assert rk.load(tmp_path / "saved.json").queries == expected

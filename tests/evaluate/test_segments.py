@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +79,26 @@ def test_weights_count_in_segments() -> None:
     assert rows["2", "low"] == 1
 
 
+def test_equal_weights_change_no_bit_of_a_segment() -> None:
+    qrels = {f"q{number}": {"a": 1} for number in range(6)}
+    runs = {
+        name: {
+            query: [*"xy"[: (place + shift) % 3], "a"]
+            for place, query in enumerate(qrels)
+        }
+        for shift, name in enumerate(("one", "two"))
+    }
+
+    def compared(weights: Any) -> rk.Comparison:
+        by = dict.fromkeys(qrels, "all")
+        return rk.compare(qrels, runs, "RR", test="t", by=by, weights=weights)
+
+    plain, equal = compared(None), compared(dict.fromkeys(qrels, 0.3))
+    assert equal.segments.equals(plain.segments)
+    columns = ["mean", "low", "high"]
+    assert equal.segments[columns].equals(equal.table[columns])
+
+
 def test_weights_count_in_gaps_and_a_weight_of_0_leaves_a_query_out() -> None:
     low = {query: ["x", "a"] for query in "pqrstuv"}
     high = low | {"p": ["a"], "r": ["x", "y", "a"], "s": ["a"], "u": ["a"]}
@@ -115,6 +136,13 @@ def test_a_table_says_the_same(tmp_path: Path, compared: rk.Comparison) -> None:
     ("by", "error", "message"),
     [
         ({"q01": "x"}, DataError, r"for 49 queries \(q02, q03, q04, ...\)"),
+        (KINDS | {"q02": None}, DataError, r"for 1 query \(q02\); give one for every"),
+        (KINDS | {"q02": math.nan}, DataError, r"for 1 query \(q02\)"),
+        (
+            pl.DataFrame({"query": [*KINDS], "kind": [None, *[*KINDS.values()][1:]]}),
+            DataError,
+            r"for 1 query \(q01\)",
+        ),
         (pl.DataFrame({"query": ["q01"]}), ColumnNotFoundError, "and one of segments"),
         (
             pl.DataFrame({"query": ["q01", "q01"], "kind": ["a", "b"]}),

@@ -43,6 +43,52 @@ def test_a_weight_of_0_leaves_a_query_out() -> None:
     assert ev.per_query["RR"].to_list() == [1.0, 0.5, None]
 
 
+@pytest.mark.parametrize(
+    ("empty_truth", "mean", "note"),
+    [
+        ("zero", (0 + 1) / 2, "counted as 0"),
+        ("one", (1 + 1) / 2, "counted as 1"),
+        ("skip", 1.0, "left out"),
+        ("nan", math.nan, "left out"),
+    ],
+)
+def test_a_query_of_weight_0_has_no_fate(
+    empty_truth: Any, mean: float, note: str
+) -> None:
+    qrels = {"a": {"x": 0}, "b": {"x": 0}, "c": {"x": 1}}
+    run = {query: ["x", "y"] for query in qrels}
+    rule = rk.Convention(empty_truth=empty_truth)
+
+    def evaluate(metric: str, weights: dict[str, int]) -> rk.Evaluation:
+        whole = rk.evaluate(qrels, run, metric, weights=weights, convention=rule)
+        ours, theirs = (
+            rk.Accumulator(metric, weights=weights, convention=rule) for _ in range(2)
+        )
+        for query, judged in qrels.items():
+            ours.update({query: judged}, {query: run[query]})
+        theirs.update(qrels, run)
+        for parts in (ours, ours.merge(theirs, repeats="first")):
+            assert parts.result()[metric] == pytest.approx(whole[metric], nan_ok=True)
+            assert parts.result().notes == whole.notes
+        return whole
+
+    some = evaluate("AP", {"a": 0, "b": 1, "c": 1})
+    assert some["AP"] == pytest.approx(mean, nan_ok=True)
+    assert f"1 query without a relevant item: {note}" in some.notes
+    assert evaluate("AP", {"a": 0, "b": 0, "c": 2})["AP"] == 1
+
+
+def test_a_query_of_weight_0_is_not_refused() -> None:
+    qrels, run = {"a": {"x": 0}, "b": {"x": 1}}, {"a": ["x"], "b": ["x"]}
+    rule = rk.Convention(empty_truth="error")
+
+    ev = rk.evaluate(qrels, run, "AP", weights={"a": 0, "b": 1}, convention=rule)
+
+    assert ev["AP"] == 1
+    with pytest.raises(DataError, match="1 query without a relevant item"):
+        rk.evaluate(qrels, run, "AP", weights={"a": 1, "b": 1}, convention=rule)
+
+
 def test_the_notes_say_how_much_the_weights_leave() -> None:
     ev = rk.evaluate(QRELS, RUN, "RR", weights=WEIGHTS)
     # (3 + 1 + 2)^2 / (9 + 1 + 4) = 36 / 14
@@ -119,9 +165,12 @@ def test_metrics_of_all_lists_have_no_weights() -> None:
     ev = rk.evaluate(QRELS, RUN, ["RR", "Coverage"], weights=WEIGHTS, catalog=9)
 
     assert ev["Coverage"] == 4 / 9  # a, b, x and y
-    assert (
-        "weights do not change Coverage: computed from all lists together" in ev.notes
-    )
+    note = "weights do not change Coverage: computed from all lists together"
+    assert note in ev.notes
+    alone = rk.evaluate(QRELS, RUN, "Coverage", weights=WEIGHTS, catalog=9)
+    assert alone.notes == (note,)
+    batches = rk.Accumulator("Coverage", weights=WEIGHTS, catalog=9).update(QRELS, RUN)
+    assert batches.result().notes == (note,)
 
 
 @pytest.mark.parametrize("scope", ["weighted", "pooled"])

@@ -380,6 +380,21 @@ def test_72_a_catalogue_smaller_than_all_items_is_refused() -> None:
     assert "catalogue has 2 items" in text
 
 
+@pytest.mark.parametrize("metrics", [["Coverage"], ["Coverage", "RR"], ["RR", "AUC"]])
+def test_a_catalogue_is_refused_by_the_metrics_that_read_it(metrics: list[str]) -> None:
+    qrels, run = {"u": {"x": 1}}, {"u": ["x", "y", "w"]}
+    catalog = ["x", "z"]
+    batches = rk.Accumulator(metrics, catalog=catalog).update(qrels, run)
+
+    ev = rk.evaluate(qrels, run, metrics, catalog=catalog)
+
+    assert ev.mean == pytest.approx(batches.result().mean, nan_ok=True)
+    assert ev.mean.get("Coverage", 1 / 2) == 1 / 2  # x, of x and z
+    assert "catalogue has 2 items" in refused(
+        DataError, qrels, run, [*metrics, "FallOut"], catalog=catalog
+    )
+
+
 @pytest.mark.parametrize(
     "run",
     [

@@ -101,8 +101,7 @@ def compare(
     }
     compared, n_values = _collected(evaluations, confidence)
     notes = [*unpaired(compared), *contested(plan.asked)]
-    for name, evaluation in evaluations.items():
-        notes += [f"{name}: {note}" for note in evaluation.notes]
+    notes += said_once({name: run.notes for name, run in evaluations.items()})
     values = count(n_values, "value")
     notes.append(f"{values} ({8 * n_values:,} bytes) collected from Spark")
     return Comparison(
@@ -110,7 +109,7 @@ def compare(
         settings,
         baseline=baseline,
         margins=margins,
-        notes=tuple(said_once(notes, tuple(runs))),
+        notes=tuple(notes),
         by=by,
     )
 

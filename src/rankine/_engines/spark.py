@@ -221,9 +221,9 @@ class SparkEvaluation(Evaluation):
         _ = self.mean  # which a convention may refuse
         self._sent, self._rows, self._pair = sent, rows, pair
         self._collected: dict[str, str] = {}
-        seen = part.findings.seen if plan.judged else None
-        if seen is not None and top is not None:
-            seen = replace(seen, in_common=(0, 0, 0))  # other rows may be judged
+        seen = part.findings.seen if plan.judged else ()
+        if top is not None:  # other rows may be judged
+            seen = tuple(replace(some, in_common=(0, 0, 0)) for some in seen)
         doubts = doubts_on(job, pair, state)
         found = replace(part.findings, seen=seen, doubts=doubts)
         first, last = read_notes(plan, pair, top), rank_notes(plan, pair)

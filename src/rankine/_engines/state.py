@@ -69,9 +69,9 @@ class State:
 
     @property
     def seen(self) -> Seen:
-        """What was seen of judged queries."""
-        seen = None if self.part is None else self.part.findings.seen
-        return seen or Seen()
+        """What was seen of judged queries, whose number is that of all metrics."""
+        seen = () if self.part is None else self.part.findings.seen
+        return next(iter(seen), Seen())
 
     def add(self, other: State) -> None:
         """Add what was seen of other queries."""

@@ -85,10 +85,10 @@ def evaluate_source(
         source, known = _beside(source, known, partial=partial)  # with its new ids
         _refuse_fractions(plan, truth)
     beside = _readers(plan, source, depth, joins, keep)
-    items = DifferentItems(source) if plan.catalog is not None and plan.judged else None
+    items = DifferentItems(source) if plan.counts_items else None
     found: tuple[Reader | None, ...] = (items, *beside)
     readers = [*dict.fromkeys(reader for reader in found if reader is not None)]
-    matched = iter(_joins(plan, truth, source, joins, keep, readers))
+    matched = iter(_joins(plan, truth, source, joins, keep, readers, partial=partial))
     if items is not None and plan.catalog is not None:
         _refuse_catalog(plan.catalog, source.name, items.n)
     by_number: dict[int, Summary] = {}
@@ -256,10 +256,14 @@ def _key_of_lists(
     return (*_order_of(rule), users_of(needs.keys(), rule), deepest, *sorted(needs))
 
 
-def _is_quick(source: Source) -> bool:
-    """Say whether looking at all rows costs little next to reading them."""
+def _looks_deep(source: Source, *, partial: bool) -> bool:
+    """Say whether judged items are looked for at any rank, whatever metrics look at.
+
+    That costs little next to reading few rows, or parts of a file. And in a part of the
+    data, it must be seen how many judged items are there, since these are added up.
+    """
     if isinstance(source, Rows):
-        return source.frame.height <= limits().whole_rows
+        return partial or source.frame.height <= limits().whole_rows
     return isinstance(source, Stream)
 
 
@@ -363,6 +367,8 @@ def _joins(
     joins: dict[Any, Any] | None,
     keep: int | None,
     beside: Sequence[Reader],
+    *,
+    partial: bool,
 ) -> list[Aligned]:
     """Join the data once for all groups of a plan, and return the table of each.
 
@@ -383,8 +389,8 @@ def _joins(
     if missing:
         # As deep as any of them needs, since all of them are matched at once.
         depth = plan.depth if keep is None and joins is None else None
-        if depth is not None and _is_quick(source):
-            depth = None  # judged items at any rank, whatever the metrics look at
+        if depth is not None and _looks_deep(source, partial=partial):
+            depth = None
         matched = match(truth, source, missing, depth=depth, beside=beside)
         if depth is not None and any(map(_misses, matched.values())):
             # Whether judged items are in the run at all, the first ranks do not tell.

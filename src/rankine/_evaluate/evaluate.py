@@ -255,8 +255,7 @@ class Job:
         limit: int | None = None
         said: tuple[str, ...] = ()
         options, how = self.options, self.of_run
-        at_hand = type(run) is dict and options.memory_limit is None
-        if not at_hand and not self.partial and not options.lenient:
+        if not self.partial and not options.lenient:
             limit, said = limit_of(run, options.engine, options.memory_limit)
         if limit is not None:
             how = replace(how, memory=limit)
@@ -315,6 +314,8 @@ def prepare(metrics: Any, options: Options) -> Job:
     if options.order is not None:
         convention = named(convention).replace(order=options.order)
     plan = plan_of(asked, convention, options.ties, options.rel, size)
+    if options.weights is not None:
+        plan = replace(plan, weighted=True)
     return Job(
         plan,
         options,

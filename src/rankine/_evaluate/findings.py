@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import Counted, count
@@ -11,7 +12,6 @@ from rankine._evaluate.notes import (
     Seen,
     notes_of,
     ranking_metrics,
-    removed_from,
     seen_in,
     warnings_of,
 )
@@ -48,8 +48,10 @@ class JoinNotes:
         """Return the notes of joined tables."""
         judged = [table for table in tables if isinstance(table, Aligned)]
         listed = [table for table in tables if isinstance(table, Listed)]
+        # The same rows, ranked in other orders, which may drop others.
+        of_judged = tuple(dict.fromkeys(note for one in judged for note in one.notes))
         stages = [
-            *((table.notes,) for table in judged[:1]),
+            (of_judged,),
             *((table.notes, table.strange, table.bare) for table in listed),
         ]
         return JoinNotes(
@@ -102,14 +104,15 @@ class Findings:
     """What was seen of some data, in numbers that add up over parts of the data.
 
     Attributes:
-        seen: what was seen of judged queries; None if no metric reads them.
+        seen: what was seen of judged queries, for each group of metrics that reads
+            them.
         doubts: signs that the data may not be what they were taken for.
         read: the notes made while data were read and joined.
         cautions: where a number may not be the one that a tool would give.
         catalogue: whose items are the catalogue, where nobody gave one.
     """
 
-    seen: Seen | None = None
+    seen: tuple[Seen, ...] = ()
     doubts: Doubts = NO_DOUBTS
     read: JoinNotes = field(default_factory=JoinNotes)
     cautions: tuple[Caution, ...] = ()
@@ -130,10 +133,7 @@ class Findings:
         """
         judged = [table for table in tables if isinstance(table, Aligned)]
         listed = [table for table in tables if isinstance(table, Listed)]
-        seen = None
-        if judged:
-            seen = seen_in(judged[0], ranking_metrics(plan))
-            seen = replace(seen, removed=removed_from(judged))
+        metrics = ranking_metrics(plan)
         cautions: Iterable[Caution] = ()
         if plan.preset is not None:
             asked = (
@@ -143,7 +143,7 @@ class Findings:
             )
             cautions = cautions_of(TOOLS[plan.preset], asked, unsorted)
         return Findings(
-            seen,
+            tuple(seen_in(table, metrics) for table in judged),
             with_steps(doubts, [*judged, *listed]),
             JoinNotes.of(tables),
             tuple(cautions),
@@ -152,9 +152,9 @@ class Findings:
 
     def __add__(self, other: Findings) -> Findings:
         """Return what was seen of both parts of the data."""
-        both = self.seen is not None and other.seen is not None
+        seen = tuple(map(add, self.seen, other.seen)) or self.seen or other.seen
         return Findings(
-            self.seen + other.seen if both else self.seen or other.seen,  # type: ignore[operator]
+            seen,
             self.doubts + other.doubts,
             self.read + other.read,
             added((*self.cautions, *other.cautions)),

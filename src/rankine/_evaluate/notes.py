@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from itertools import zip_longest
+from dataclasses import dataclass, field, replace
+from operator import add, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,11 +16,11 @@ from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.joined import SHOWN, Aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
-    from rankine._base.arrays import Bools
+    from rankine._base.arrays import Bools, Floats
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.warnings import Caution, Doubts
@@ -59,14 +59,34 @@ def once(notes: Iterable[Note]) -> tuple[Note, ...]:
     return tuple(map(Note, by_words.keys(), by_words.values()))
 
 
+class Cut(NamedTuple):
+    """What was seen of the lists down to a cutoff, or of whole lists.
+
+    Attributes:
+        shown: how many items stand there.
+        known: how many of these are judged.
+        short: how many lists end before the cutoff.
+        across: in how many queries judged items are tied across it.
+        tied: in how many queries judged items above it are in ties.
+    """
+
+    shown: int
+    known: int
+    short: int
+    across: int
+    tied: int
+
+
 @dataclass(frozen=True)
 class Seen:
     """What was seen in judged queries, in numbers that add up over parts of the data.
 
+    Metrics of one group have seen the same, and those of another may have other
+    queries, grades and floors.
+
     Attributes:
         missing: how many judged queries the run does not have.
         missing_ids: the first few of them.
-        left_out: whether these were left out.
         extra: how many queries of the run are not judged.
         extra_ids: the first few of them.
         in_common: how many items are judged, how many of these fit into the lists, and
@@ -76,13 +96,9 @@ class Seen:
         negative: how many grades are below 0.
         keeps_losses: whether these count as losses.
         floored: how many judged items are under the floor of scores.
-        shown: how many items stand above each cutoff; in all lists, if there is none.
-        known: how many of these are judged.
-        short: how many lists end before each cutoff.
-        tied: in how many queries judged items are tied across each cutoff.
+        cuts: what was seen down to the cutoff of each metric; None is no cutoff.
         split: in how many queries judged items are tied across the depth at which lists
             were cut.
-        any_tied: in how many queries judged items are in ties that metrics look at.
         removed: how many unjudged items were taken out of condensed lists, and out of
             how many items.
         by_id: whether the ids are the smallest, of queries that come in no order.
@@ -90,7 +106,6 @@ class Seen:
 
     missing: int = 0
     missing_ids: tuple[Any, ...] = ()
-    left_out: bool = True
     extra: int = 0
     extra_ids: tuple[Any, ...] = ()
     in_common: tuple[int, ...] = 0, 0, 0
@@ -99,11 +114,7 @@ class Seen:
     negative: int = 0
     keeps_losses: bool = False
     floored: int = 0
-    shown: tuple[int, ...] = ()
-    known: tuple[int, ...] = ()
-    short: tuple[int, ...] = ()
-    tied: tuple[int, ...] = ()
-    any_tied: int = 0
+    cuts: Mapping[int | None, Cut] = field(default_factory=dict)
     split: int = 0
     removed: tuple[int, int] = 0, 0
     by_id: bool = False
@@ -122,7 +133,6 @@ class Seen:
         return Seen(
             self.missing + other.missing,
             first_ids(self.missing_ids, other.missing_ids, by_id=by_id),
-            self.left_out and other.left_out,
             self.extra + other.extra,
             first_ids(self.extra_ids, other.extra_ids, by_id=by_id),
             _added(self.in_common, other.in_common),
@@ -134,13 +144,9 @@ class Seen:
             self.negative + other.negative,
             self.keeps_losses or other.keeps_losses,
             self.floored + other.floored,
-            _added(self.shown, other.shown),
-            _added(self.known, other.known),
-            _added(self.short, other.short),
-            _added(self.tied, other.tied),
-            self.any_tied + other.any_tied,
+            {k: Cut(*_added(cut, other.cuts[k])) for k, cut in self.cuts.items()},
             self.split + other.split,
-            (self.removed[0] + other.removed[0], self.removed[1] + other.removed[1]),
+            _added(self.removed, other.removed),
             by_id,
         )
 
@@ -157,56 +163,43 @@ def first_ids(
     return tuple((sorted(every) if by_id else every)[:SHOWN])
 
 
-def _added(ours: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[int, ...]:
-    """Add up the counts of two parts of the data, of which one may have none yet."""
-    return tuple(map(sum, zip_longest(ours, theirs, fillvalue=0)))
+def _added(ours: Iterable[int], theirs: Iterable[int]) -> tuple[Any, ...]:
+    """Add up the counts of two parts of the data."""
+    return tuple(map(add, ours, theirs))
 
 
 def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
     """Return what a joined table shows that the reader of the numbers must know."""
     table = aligned.table
-    depths = _depths(metrics)
     length, known = table.n_retrieved, table.rank[table.grade >= 0]
-    limits = depths or [_NO_LIMIT]
-    in_tie = table.tied > 1
-    if all(metric.depth is not None for metric in metrics):
-        in_tie &= table.above < max(depths, default=0)
-    grade = table.pool.grade
+    grade, in_tie = table.pool.grade, table.tied > 1
+    cuts = {}
+    for depth in {metric.depth for metric in metrics}:
+        k = _NO_LIMIT if depth is None else depth
+        inside = table.above < k
+        cuts[depth] = Cut(
+            int(np.minimum(length, k).sum()),
+            int(np.count_nonzero(known <= k)),
+            int(np.count_nonzero((length < k) & table.in_run)),
+            _n_queries(table, inside & (table.above + table.tied > k)),
+            _n_queries(table, inside & in_tie),
+        )
+    n, left = int(aligned.lengths.sum()), int(length.sum())
     return Seen(
         aligned.missing,
         tuple(aligned.missing_ids),
-        bool(table.in_run.all()),
         len(aligned.extra),
         tuple(aligned.extra[:SHOWN]),
         aligned.in_common,
-        (bool(table.in_run.any()), bool(table.n_retrieved.any())),
+        (bool(table.in_run.any()), bool(length.any())),
         (float(grade.min(initial=np.inf)), float(grade.max(initial=-np.inf))),
         int(np.count_nonzero(grade < 0)),
         table.keep_negative,
         aligned.floored,
-        tuple(int(np.minimum(length, k).sum()) for k in limits),
-        tuple(int(np.count_nonzero(known <= k)) for k in limits),
-        tuple(int(np.count_nonzero((length < k) & table.in_run)) for k in depths),
-        tuple(
-            _n_queries(table, (table.above < k) & (table.above + table.tied > k))
-            for k in depths
-        ),
-        _n_queries(table, in_tie),
+        cuts,
         aligned.split,
+        (0, 0) if aligned.whole is None else (n - left, n),
     )
-
-
-def removed_from(tables: Iterable[Aligned]) -> tuple[int, int]:
-    """Count the unjudged items that were removed, of all in the lists.
-
-    Metrics with other conventions have other tables of the same lists.
-    """
-    counts = [(0, 0)]
-    for aligned in tables:
-        n, left = int(aligned.lengths.sum()), int(aligned.table.n_retrieved.sum())
-        if aligned.whole is not None:
-            counts.append((n - left, n))
-    return max(counts)
 
 
 def _n_queries(table: Judged, rows: Bools) -> int:
@@ -220,7 +213,7 @@ def _depths(metrics: Sequence[Metric]) -> list[int]:
 def notes_of(
     plan: Plan,
     summaries: Mapping[str, Summary],
-    seen: Seen | None,
+    seen: Sequence[Seen],
     *,
     doubts: Doubts,
     catalogue: Iterable[str],
@@ -231,7 +224,7 @@ def notes_of(
     Args:
         plan: what was computed.
         summaries: the summaries of all metrics.
-        seen: what was seen of judged queries, None if no metric reads them.
+        seen: what was seen of judged queries, for each group of metrics.
         doubts: what was seen of the data as they are.
         catalogue: whose items are the catalogue, where nobody gave one.
         said: the notes made while data were read and joined.
@@ -241,20 +234,20 @@ def notes_of(
             *map(Note, doubts.notes()),
             *without_effect(plan.rel, plan.asked, plan.bound),
             *map(Note, catalogue),
-            *weight_notes(summaries),
-            *(undefined(summaries) if seen is None else _judged(plan, summaries, seen)),
+            *weight_notes(plan, summaries),
+            *(_judged(plan, summaries, seen) if seen else undefined(summaries)),
             *map(Note, said),
         )
     )
 
 
 def warnings_of(
-    seen: Seen | None, doubts: Doubts, cautions: Iterable[Caution]
+    seen: Sequence[Seen], doubts: Doubts, cautions: Iterable[Caution]
 ) -> tuple[Note, ...]:
     """Say what makes the numbers doubtful: the data first, then the tool."""
     return (
         *map(Note, doubts.warnings()),
-        *map(Note, () if seen is None else _hardly_met(seen, "warning")),
+        *_hardly_met(seen, "warning"),
         *(
             Note(words, caution.metrics)
             for caution in cautions
@@ -268,20 +261,50 @@ def ranking_metrics(plan: Plan) -> list[Metric]:
     return [metric for metric in plan.bound if not isinstance(metric, ListMetric)]
 
 
-def _judged(plan: Plan, summaries: Mapping[str, Summary], seen: Seen) -> Iterator[Note]:
+def _judged(
+    plan: Plan, summaries: Mapping[str, Summary], seen: Sequence[Seen]
+) -> Iterator[Note]:
     """Say what was seen of judged queries."""
     metrics = ranking_metrics(plan)
     n_metrics = sum(
         metric.fact.summary != "sum" and metric.empty != "keep" for metric in metrics
     )
-    yield from _apart(seen, _readers(plan))
-    yield from map(Note, _unreachable(seen, metrics))
+    yield from _apart(plan, seen)
+    yield from _hardly_met(seen, "note")
+    yield from _by_group(plan, seen, _unreachable)
     yield from _empty(summaries, n_metrics)
     yield from undefined(summaries)
-    yield from _condensed(seen, plan)
-    yield from map(Note, _of_lists(seen, metrics))
-    yield from map(Note, _tied(seen, metrics))
-    yield from map(Note, _negative(seen))
+    yield from _condensed(plan, seen)
+    yield from _by_group(plan, seen, _of_lists)
+    yield from _by_group(plan, seen, _tied)
+    yield from _by_group(plan, seen, _negative)
+
+
+def _by_group(
+    plan: Plan,
+    seen: Sequence[Seen],
+    said: Callable[[Seen, Sequence[Metric]], Iterable[str]],
+) -> Iterator[Note]:
+    """Say something of all metrics, or of each group where they have seen different."""
+    every = ranking_metrics(plan)
+    first, *others = (list(said(one, every)) for one in seen)
+    if all(other == first for other in others):
+        yield from map(Note, first)
+        return
+    whose: dict[str, list[str]] = {}
+    for group, one in zip(plan.judged, seen, strict=True):
+        own = [metric for _, metric, _ in group.members]
+        for words in said(one, own):
+            labels = (plan.labels[number] for number, _, _ in group.members)
+            whose.setdefault(words, []).extend(labels)
+    for words, named in whose.items():
+        yield _of_some(words, named, len(every))
+
+
+def _of_some(words: str, labels: Sequence[str], n: int, link: str = " ({})") -> Note:
+    """Return a note that names its metrics, if they are not all n of them."""
+    some = tuple(labels) if len(labels) < n else ()
+    return Note(words + link.format(few(some)) if some else words, some)
 
 
 def few(values: Sequence[Any] | pl.Series, n: int | None = None) -> str:
@@ -325,41 +348,39 @@ def _is_graded(metric: Metric) -> bool:
     return metric.takes("rel") or (fact.summary != "sum" and fact.empty != "keep")
 
 
-def _readers(plan: Plan) -> tuple[str, ...]:
-    """Return the metrics that need judgements, if others look at more queries."""
-    whose = [
-        str(metric)
-        for metric, bound in zip(plan.asked, plan.bound, strict=True)
-        if not isinstance(bound, ListMetric) or "judgements" in bound.needs
-    ]
-    return () if len(whose) == len(plan.asked) else tuple(whose)
+def _apart(plan: Plan, seen: Sequence[Seen]) -> Iterator[Note]:
+    """Say what only the judgements or only the run has, and for which metrics."""
+    fates: dict[str, list[str]] = {}
+    judged_only: list[str] = []
+    for group in plan.groups:
+        for number, metric, rule in group.members:
+            if isinstance(metric, ListMetric) and "judgements" not in metric.needs:
+                continue
+            left_out = rule.queries in {"run", "both"}
+            fate = "left out" if left_out else "counted as 0"
+            fates.setdefault(fate, []).append(plan.labels[number])
+            if rule.queries != "run":
+                judged_only.append(plan.labels[number])
+    n_metrics, one = len(plan.asked), max(seen, key=lambda one: one.extra)
+    if one.missing:
+        who = count(one.missing, "judged query")
+        said = f"{who} missing from the run ({few(one.missing_ids, one.missing)})"
+        for fate, labels in fates.items():
+            yield _of_some(f"{said}: {fate}", labels, n_metrics, " for {}")
+    if one.extra:
+        who = count(one.extra, "query")
+        said = f"{who} of the run without judgements ({few(one.extra_ids, one.extra)})"
+        yield _of_some(f"{said}: not evaluated", judged_only, n_metrics, " for {}")
 
 
-def _apart(seen: Seen, readers: tuple[str, ...]) -> Iterator[Note]:
-    """Say what only the judgements or only the run has.
-
-    Args:
-        seen: what was seen.
-        readers: for which metrics that matters, if not for all.
-    """
-    whose = f" for {few(readers)}" if readers else ""
-    if seen.missing:
-        who = count(seen.missing, "judged query")
-        names = few(seen.missing_ids, seen.missing)
-        fate = "left out" if seen.left_out else "counted as 0"
-        yield Note(f"{who} missing from the run ({names}): {fate}{whose}", readers)
-    if seen.extra:
-        who, names = count(seen.extra, "query"), few(seen.extra_ids, seen.extra)
-        said = f"{who} of the run without judgements ({names}): not evaluated{whose}"
-        yield Note(said, readers)
-    yield from map(Note, _hardly_met(seen, "note"))
-
-
-def _hardly_met(seen: Seen, level: str) -> Iterator[str]:
+def _hardly_met(seen: Sequence[Seen], level: str) -> Iterator[Note]:
     """Say that hardly any judged item is in the run, if that is of this level."""
-    said = hardly_met(*seen.in_common)
+    # Some metrics take items into the lists that are not there.
+    met = min((one.in_common for one in seen), key=itemgetter(-1), default=None)
+    said = None if met is None else hardly_met(*met)
     if said is not None and said[0] == level:
-        yield f"{said[1]}; rankine check shows whether both write ids the same way"
+        more = "rankine check shows whether both write ids the same way"
+        yield Note(f"{said[1]}; {more}")
 
 
 def _unreachable(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
@@ -380,20 +401,19 @@ def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> Iterator[Note]:
             key = (summary.n_empty, summary.metric.fact.lacks, summary.fate_of_empty)
             notes.setdefault(key, []).append(label)
     for (n, lacks, fate), labels in notes.items():
-        some = tuple(labels) if len(labels) < n_metrics else ()
-        whose = f" ({few(some)})" if some else ""
-        yield Note(f"{count(n, 'query')} without {lacks}: {fate}{whose}", some)
+        said = f"{count(n, 'query')} without {lacks}: {fate}"
+        yield _of_some(said, labels, n_metrics)
 
 
 def undefined(summaries: Mapping[str, Summary]) -> list[Note]:
-    """Say for how many queries metrics have no value."""
+    """Say for how many queries metrics have no value, though there is one to find."""
     return [
         Note(
-            f"{label} is undefined for {count(summary.n_undefined, 'query')}: left out",
+            f"{label} is undefined for {count(n, 'query')}: left out",
             (label,),
         )
         for label, summary in summaries.items()
-        if summary.n_without_value > 0
+        if (n := summary.n_without_value) > 0
     ]
 
 
@@ -405,9 +425,10 @@ def _of_lists(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
             yield "all lists of the run are empty"
         return
     depths = _depths(metrics)
+    cuts = [seen.cuts[k] for k in depths] or [seen.cuts[None]]
     shares = [
-        percent(1 - n_judged / n_shown, 1) if n_judged < n_shown else ""
-        for n_shown, n_judged in zip(seen.shown, seen.known, strict=True)
+        percent(1 - cut.known / cut.shown, 1) if cut.known < cut.shown else ""
+        for cut in cuts
     ]
     if seen.floored:
         who = count(seen.floored, "judged item")
@@ -416,8 +437,8 @@ def _of_lists(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
         words = "{} of the items in the top {}", "{} in the top {}"
         those = _at(depths, shares, *words) or f"{shares[0]} of the retrieved items"
         yield f"{those} are unjudged: counted as not relevant"
-    lists = [count(n, "list") if n else "" for n in seen.short]
-    if any(lists):
+    lists = [count(cut.short, "list") if cut.short else "" for cut in cuts]
+    if depths and any(lists):
         words = "{} with fewer than {} items", "{} with fewer than {}"
         yield f"{_at(depths, lists, *words)}: missing ranks count as not relevant"
 
@@ -444,9 +465,10 @@ def _in_words(words: Sequence[str], link: str) -> str:
     return f"{', '.join(others)} {link} {last}" if others else last
 
 
-def _condensed(seen: Seen, plan: Plan) -> Iterator[Note]:
+def _condensed(plan: Plan, seen: Sequence[Seen]) -> Iterator[Note]:
     """Say how many items are missing from lists without unjudged items."""
-    removed, n = seen.removed
+    # Metrics with other conventions have other tables of the same lists.
+    removed, n = max(one.removed for one in seen)
     if not removed:
         return
     whose = [
@@ -455,10 +477,9 @@ def _condensed(seen: Seen, plan: Plan) -> Iterator[Note]:
         for number, _, rule in group.members
         if rule.unjudged == "removed"
     ]
-    some = tuple(whose) if len(whose) < len(ranking_metrics(plan)) else ()
     who, share = count(removed, "unjudged item"), percent(removed / n, 1)
-    named = f" ({few(some)})" if some else ""
-    yield Note(f"{who} removed from the lists, {share} of all{named}", some)
+    said = f"{who} removed from the lists, {share} of all"
+    yield _of_some(said, whose, len(ranking_metrics(plan)))
 
 
 def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:
@@ -476,12 +497,16 @@ def _tied(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
     if seen.split:
         split = f"{count(seen.split, 'query')} with judged items tied across the depth"
         yield f"{split} of the lists: {_BY_RULE}"
-    who = [count(n, "query") if n else "" for n in seen.tied]
+    depths = _depths(metrics)
+    across = (seen.cuts[k].across for k in depths)
+    who = [count(n, "query") if n else "" for n in across]
+    whole = any(metric.depth is None for metric in metrics)
+    n_tied = seen.cuts[None if whole else depths[-1]].tied
     if any(who):
         words = "{} with judged items tied across rank {}", "{} across rank {}"
-        yield f"{_at(_depths(metrics), who, *words)}: {_rule_of_ties(metrics)}"
-    elif seen.any_tied:
-        yield f"{count(seen.any_tied, 'query')} with judged items in ties"
+        yield f"{_at(depths, who, *words)}: {_rule_of_ties(metrics)}"
+    elif n_tied:
+        yield f"{count(n_tied, 'query')} with judged items in ties"
 
 
 def _rule_of_ties(metrics: Sequence[Metric]) -> str:
@@ -495,7 +520,7 @@ def _rule_of_ties(metrics: Sequence[Metric]) -> str:
     return words.get(str(chosen.pop()), _BY_RULE) if len(chosen) == 1 else _BY_RULE
 
 
-def _negative(seen: Seen) -> Iterator[str]:
+def _negative(seen: Seen, _: Sequence[Metric]) -> Iterator[str]:
     if seen.negative:
         fate = (
             "counted as losses"
@@ -505,18 +530,31 @@ def _negative(seen: Seen) -> Iterator[str]:
         yield f"{count(seen.negative, 'negative grade')}: {fate}"
 
 
-def weight_notes(summaries: Mapping[str, Summary]) -> Iterator[Note]:
+def weight_notes(plan: Plan, summaries: Mapping[str, Summary]) -> Iterator[Note]:
+    """Say how much queries count, and which metrics weights do not change."""
+    if not plan.weighted:
+        return
+    known = [summary.weights for summary in summaries.values()]
+    weights = next((each for each in known if each is not None), None)
+    if weights is not None:
+        yield from _of_weights(weights)
+    whole = tuple(
+        label
+        for label, summary in summaries.items()
+        if has_no_weights(summary.metric) and summary.weights is None
+    )
+    if whole:
+        names = ", ".join(whole)
+        said = f"weights do not change {names}: computed from all lists together"
+        yield Note(said, whole)
+
+
+def _of_weights(weights: Floats) -> Iterator[Note]:
     """Say how many queries were left out by their weights, and what the others weigh.
 
     Queries of unequal weights say as much as (sum w)^2 / sum w^2 of equal ones (Kish
     1965).
     """
-    known = (
-        summary.weights for summary in summaries.values() if summary.weights is not None
-    )
-    weights = next(known, None)
-    if weights is None:
-        return
     n_zero = int(np.count_nonzero(weights == 0))
     if n_zero:
         yield Note(f"{count(n_zero, 'query')} with weight 0: left out")
@@ -528,12 +566,3 @@ def weight_notes(summaries: Mapping[str, Summary]) -> Iterator[Note]:
             f"{count(len(positive), 'query')} of different weights, as informative as "
             f"{effective:.1f} of equal weight"
         )
-    whole = tuple(
-        label
-        for label, summary in summaries.items()
-        if has_no_weights(summary.metric) and summary.weights is None
-    )
-    if whole:
-        names = ", ".join(whole)
-        said = f"weights do not change {names}: computed from all lists together"
-        yield Note(said, whole)

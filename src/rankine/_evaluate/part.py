@@ -171,8 +171,9 @@ class Part:
                 numbers[number] = (
                     Sums() if whole else kept(summaries[number], table.ids)
                 )
-        if sums and findings.seen is not None:
-            findings = replace(findings, seen=replace(findings.seen, by_id=True))
+        if sums:
+            seen = tuple(replace(one, by_id=True) for one in findings.seen)
+            findings = replace(findings, seen=seen)
         return Part(queries, [numbers[n] for n in sorted(numbers)], findings)
 
     def moved(self, by: int) -> Part:
@@ -183,9 +184,8 @@ class Part:
             )
             for group in self.queries
         ]
-        findings = self.findings
-        if findings.seen is not None:
-            findings = replace(findings, seen=findings.seen.moved(by))
+        seen = tuple(one.moved(by) for one in self.findings.seen)
+        findings = replace(self.findings, seen=seen)
         return replace(self, queries=queries, findings=findings)
 
     def __iadd__(self, other: Part) -> Self:

@@ -71,6 +71,13 @@ class Group:
         """What decides the table of metrics that read judged items."""
         return tuple(getattr(self.rule, field) for field in _OF_TABLE)
 
+    @property
+    def judged_only(self) -> bool:
+        """Whether all of its queries have judgements."""
+        _, metric, rule = self.members[0]
+        reads = not isinstance(metric, ListMetric) or "judgements" in metric.needs
+        return reads and rule_for(metric, rule).queries != "run"
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -86,6 +93,7 @@ class Plan:
         catalog: the number of items in the catalogue, if it was given.
         preset: the name of the convention, if it was given by name.
         rel: the smallest relevant grade, if it was given for all metrics.
+        weighted: whether the user says how much queries count.
     """
 
     asked: tuple[Metric, ...]
@@ -97,6 +105,7 @@ class Plan:
     catalog: int | None = None
     preset: str | None = None
     rel: float | None = None
+    weighted: bool = False
 
     @cached_property
     def thresholds(self) -> tuple[float, ...]:
@@ -110,6 +119,15 @@ class Plan:
         """What metrics of lists need besides the lists."""
         of_lists = (bound for bound in self.bound if isinstance(bound, ListMetric))
         return frozenset(need for bound in of_lists for need in bound.needs)
+
+    @cached_property
+    def counts_items(self) -> bool:
+        """Whether a metric of judged items reads how many the catalogue has."""
+        return self.catalog is not None and any(
+            "catalog" in metric.needs
+            for group in self.judged
+            for _, metric, _ in group.members
+        )
 
     @property
     def subtopics(self) -> bool:

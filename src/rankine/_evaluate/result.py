@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rankine._conventions.convention import Convention
     from rankine._evaluate.curve import RecallAtPrecision
-    from rankine._evaluate.plan import Plan
+    from rankine._evaluate.plan import Group, Plan
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.worst import Worst
     from rankine._metrics.metric import Metric
@@ -129,17 +129,42 @@ class Evaluation(DrawnEvaluation):
 
     @cached_property
     def queries(self) -> list[Any]:
-        """The ids of the queries that were evaluated."""
-        return list(self.tables[0].ids)
+        """The ids of the queries of any metric, in the order of the judgements.
+
+        Under some conventions, metrics have different queries. Those without judgements
+        follow, in the order of the run.
+        """
+        tables = (table for _, table in self._in_order)
+        ids = {str(query): query for table in tables for query in table.ids}
+        return [*ids.values()]
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries were evaluated."""
+        return len(self.queries)
+
+    @property
+    def _in_order(self) -> list[tuple[Group, Any]]:
+        """The groups of metrics and their tables, those with all judged queries first.
+
+        The queries of others are some of these, in the same order, or follow them.
+        """
+
+        def place(pair: tuple[Group, Any]) -> tuple[bool, bool, int]:
+            group, table = pair
+            return group.lists, not group.judged_only, -len(table.ids)
+
+        return sorted(zip(self.plan.groups, self.tables, strict=True), key=place)
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
         """The values as they entered the means: query, then a column per metric.
 
-        A query that was left out of a mean has null there.
+        The queries are those of `queries`, in the same order. One that was left out of
+        a mean has null there.
         """
         frames = []
-        for group, table in zip(self.plan.groups, self.tables, strict=True):
+        for group, table in self._in_order:
             columns = [_id_column(table.ids)]
             for number, _, _ in group.members:
                 label = self.plan.labels[number]

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rankine._tables.lists import Exposure
 
 _ABOVE_ZERO = float(np.nextafter(0, 1))
-_MANY = 100
 _BY_RULE = frozenset({"convention", "gaps"})
 """Where the convention says what a query without relevant items is worth."""
 
@@ -64,28 +63,27 @@ class Summary:
 
     @cached_property
     def empty(self) -> Bools:
-        """Which queries have nothing to find or to gain, if that matters here."""
+        """Which queries have nothing to find or to gain, if that matters here.
+
+        Those of weight 0 are not among them.
+        """
         if self.known_empty is not None:
             return self.known_empty
         if self.table is None or not _needs_relevant(self.metric):
             return np.zeros(len(self.values), dtype=np.bool_)
-        return _empty(self.metric, self.table, self.gaps)
+        return _empty(self.metric, self.table, self.gaps, self.weights)
 
     def take(self, kept: Bools) -> Summary:
         """Return the same of some queries, without the number that stands for all."""
         values = self.values[kept]
         weights = None if self.weights is None else self.weights[kept]
-        unknown = (
-            np.isnan(values) if weights is None else np.isnan(values) & (weights > 0)
-        )
-        undefined = int(np.count_nonzero(unknown))
         parts = self.parts
         return replace(
             self,
             value=math.nan,
             values=values,
             n=int(np.count_nonzero(~np.isnan(values))),
-            n_undefined=undefined,
+            n_undefined=_n_undefined(values, weights),
             gaps=None if self.gaps is None else self.gaps[kept],
             parts=None if parts is None else (parts[0][kept], parts[1][kept]),
             table=None,
@@ -108,9 +106,7 @@ class Summary:
     @property
     def uneven(self) -> Floats | None:
         """The weights, if those of the queries that entered are not all the same."""
-        if self.weights is None:
-            return None
-        return _uneven(self.values, self.weights)
+        return uneven(self.values, self.weights)
 
     @property
     def sample(self) -> Sample:
@@ -167,32 +163,27 @@ def summarize(
     """
     fact = metric.fact
     if fact.summary == "run":
-        each = fact.each and fact.each(table, **dict(metric.params))
-        whole = of_all(metric, table, rule, each)  # type: ignore[arg-type]
-        unknown = each is None or np.isnan(each).any() or not len(each)
-        return whole if weights is None or unknown else _weighed(whole, rule, weights)
+        return _of_run(metric, table, rule, weights)  # type: ignore[arg-type]
+    if weights is not None and has_no_weights(metric):
+        weights = None
     values = metric.values(table)
+    if weights is not None:
+        values = np.where(weights > 0, values, np.nan)
     # A query without relevant items has nan or 0, so that there is nothing to do if
     # it is to count 0 and no value is nan.
     how = metric.summary
-    # To see that one of many is nan costs less than their exact sum.
-    known = len(values) < _MANY or not np.count_nonzero(np.isnan(values))
-    value = reduce(values, how) if known else math.nan
-    n_undefined, gaps, known_empty = 0, None, None
+    value = reduce(values, how)
+    n, n_undefined, gaps, known_empty = len(values), 0, None, None
     skips = rule.empty_list == "skip"
     if math.isnan(value) or rule.empty_truth != "zero" or skips:
-        gaps = np.isnan(values)
-        if metric.empty in _BY_RULE and _needs_relevant(metric):
-            empty = _empty(metric, table, gaps)
-            values = _with_empty(values, empty, rule, ids, fact.lacks)
-        if skips:
-            values, known_empty = _without_bare(metric, table, values, gaps)
-        undefined = np.isnan(values)
-        n_undefined = int(np.count_nonzero(undefined))
-        value = reduce(values[~undefined], how)
+        values, gaps, known_empty = _with_fates(
+            metric, table, values, rule, ids, weights
+        )
+        known = values[~np.isnan(values)]
+        n, n_undefined = len(known), _n_undefined(values, weights)
+        value = reduce(known, how)
         if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
             value = math.nan
-    n = len(values) - n_undefined
     parts = None
     if fact.pairs is not None:
         value = fact.pairs(table, **dict(metric.params))
@@ -202,7 +193,7 @@ def summarize(
     times = None if fact.times is None else fact.times(table, **dict(metric.params))
     if times is not None:
         entered = ~np.isnan(values)
-        n_undefined -= int(np.count_nonzero(times == 0))
+        n_undefined = _n_undefined(np.where(times > 0, values, 0), weights)
         parts = np.where(entered, times * values, 0), np.where(entered, times, 0)
         value = _ratio(*parts)
     if weights is None:
@@ -213,23 +204,46 @@ def summarize(
     return summary if weights is None else _weighed(summary, rule, weights)
 
 
-def _without_bare(
-    metric: Metric, table: Judged, values: Floats, gaps: Bools
-) -> tuple[Floats, Bools | None]:
-    """Leave empty lists out, of the queries without relevant items too."""
-    bare = table.without_items(metric.depth)
-    needs = _needs_relevant(metric)
-    empty = _empty(metric, table, gaps) & ~bare if needs else None
-    return np.where(bare, np.nan, values), empty
+def _of_run(
+    metric: Metric, table: Exposure, rule: Convention, weights: Floats | None
+) -> Summary:
+    """Compute a number of a whole run, with the share of each query, if it has one."""
+    each = metric.fact.each and metric.fact.each(table, **dict(metric.params))
+    whole = of_all(metric, table, rule, each)
+    unknown = each is None or np.isnan(each).any() or not len(each)
+    return whole if weights is None or unknown else _weighed(whole, rule, weights)
+
+
+def _with_fates(
+    metric: Metric,
+    table: Judged,
+    values: Floats,
+    rule: Convention,
+    ids: Sequence[Any] | pl.Series,
+    weights: Floats | None,
+) -> tuple[Floats, Bools, Bools | None]:
+    """Do with queries that have nothing to find, or no items, what the convention says.
+
+    Also returns where the metric has no value, and which queries have nothing to find,
+    if the values no longer tell.
+    """
+    gaps, known_empty = np.isnan(values), None
+    empty = None
+    if _needs_relevant(metric):
+        empty = _empty(metric, table, gaps, weights)
+        if metric.empty in _BY_RULE:
+            values = _with_empty(values, empty, rule, ids, metric.fact.lacks)
+    if rule.empty_list == "skip":
+        bare = table.without_items(metric.depth)
+        values = np.where(bare, np.nan, values)
+        known_empty = None if empty is None else empty & ~bare
+    return values, gaps, known_empty
 
 
 def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
     """Let each query count as much as its weight says."""
     metric = summary.metric
     undefined = math.isnan(summary.value) and summary.n > 0
-    if has_no_weights(metric) and metric.fact.each is None:
-        value = summary.value if summary.n else _nothing(metric, rule)
-        return replace(summary, value=_told(value, rule))
     values = np.where(weights > 0, summary.values, np.nan)
     entered = ~np.isnan(values)
     n, parts = int(np.count_nonzero(entered)), summary.parts
@@ -333,14 +347,16 @@ def mean_of(values: Floats, weights: Floats | None, decimals: int | None) -> flo
     0.38
     """
     known = ~np.isnan(values)
-    weight = None if weights is None else _uneven(values, weights)
+    weight = uneven(values, weights)
     if weight is not None:
         weight = weight[known]
     return _rounded(reduce(values[known], "mean", weight), decimals)
 
 
-def _uneven(values: Floats, weights: Floats) -> Floats | None:
+def uneven(values: Floats, weights: Floats | None) -> Floats | None:
     """Return weights, if those of the queries with a value are not all the same."""
+    if weights is None:
+        return None
     entered = weights[~np.isnan(values)]
     same = len(entered) == 0 or bool((entered == entered[0]).all())
     return None if same else weights
@@ -384,7 +400,23 @@ def _needs_relevant(metric: Metric) -> bool:
     return metric.fact.summary not in {"sum", "run"} and metric.empty != "keep"
 
 
-def _empty(metric: Metric, table: Judged, gaps: Bools | None) -> Bools:
+def _n_undefined(values: Floats, weights: Floats | None) -> int:
+    """Count the queries without a value, but for those of weight 0."""
+    unknown = np.isnan(values)
+    if weights is not None:
+        unknown &= weights > 0
+    return int(np.count_nonzero(unknown))
+
+
+def _empty(
+    metric: Metric, table: Judged, gaps: Bools | None, weights: Floats | None
+) -> Bools:
+    """Mark the queries without anything to gain, but for those of weight 0."""
+    empty = _without_gain(metric, table, gaps)
+    return empty if weights is None else empty & (weights > 0)
+
+
+def _without_gain(metric: Metric, table: Judged, gaps: Bools | None) -> Bools:
     """Mark the queries without anything to gain: without relevant items, mostly.
 
     Some metrics declare that they also have nothing to gain where they have no value.

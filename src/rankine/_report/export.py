@@ -114,7 +114,7 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
     """Return numbers, intervals, convention and notes as plain values."""
     return {
         "run": evaluation.name,
-        "queries": len(evaluation.table.ids),
+        "queries": evaluation.n_queries,
         "metrics": {
             cell.metric: {
                 "value": finite(cell.value),

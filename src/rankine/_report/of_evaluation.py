@@ -48,7 +48,7 @@ def page_of(
 ) -> Page:
     """Return the report of an evaluation, not yet as text."""
     check_texts(texts)
-    n = queries_by_metric([evaluation]) or count(len(evaluation.queries), "query")
+    n = queries_by_metric([evaluation]) or count(evaluation.n_queries, "query")
     parts = [n, "95 % intervals"]
     parts.insert(1, f"convention {called(evaluation.convention, evaluation.preset)}")
     name = _named(evaluation)

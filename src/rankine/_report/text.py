@@ -180,7 +180,7 @@ def _values(compared: Sequence[MetricCell]) -> list[Text]:
 def _footer(
     evaluations: Sequence[Evaluation], *, intervals: bool
 ) -> list[RenderableType]:
-    sizes = {len(evaluation.table.ids) for evaluation in evaluations}
+    sizes = {evaluation.n_queries for evaluation in evaluations}
     who = count(max(sizes), "query")
     if len(sizes) > 1:
         who = f"{min(sizes)} to {max(sizes)} queries"
@@ -204,7 +204,7 @@ def _footer(
 
 def _on_intervals(evaluation: Evaluation) -> str:
     """Say what stands below the numbers."""
-    if len(evaluation.table.ids) < 2:  # noqa: PLR2004 - one query
+    if evaluation.n_queries < 2:  # noqa: PLR2004 - one query
         return "A single query has no interval."
     said = f"Below each number is its 95 % interval, {evaluation.spread}."
     facts = [metric.fact for metric in evaluation.metrics]

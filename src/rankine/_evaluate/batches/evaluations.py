@@ -222,9 +222,10 @@ class Evaluations(Total[_Batches]):
 
     @property
     def _n_items(self) -> int | None:
-        """How many items the catalogue has, if only that is known of it."""
-        catalog = self._job.catalog
-        return catalog if isinstance(catalog, int) else None
+        """How many items the catalogue has, if a metric reads only that of it."""
+        catalog, plan = self._job.catalog, self._plan
+        read = plan.counts_items or "catalog" in plan.needs
+        return catalog if read and isinstance(catalog, int) else None
 
     @property
     def said(self) -> tuple[Any, ...]:

@@ -196,15 +196,14 @@ def compare_evaluations(
     )  # fmt: skip
     notes = [*unpaired(compared), *contested(first.metrics)]
     notes += whole_notes(labels, wholes, settings)
-    for name, evaluation in evaluations.items():
-        notes += [f"{name}: {note}" for note in evaluation.notes]
+    notes += said_once({name: run.notes for name, run in evaluations.items()})
     return Comparison(
         compared,
         settings,
         baseline=baseline,
         margins=margins,
         evaluations=evaluations,
-        notes=tuple(said_once(notes, tuple(evaluations))),
+        notes=tuple(notes),
         by=by,
     )
 
@@ -337,15 +336,18 @@ def contested(metrics: tuple[Metric, ...]) -> list[str]:
     ]
 
 
-def said_once(notes: list[str], names: tuple[str, ...]) -> list[str]:
-    """Put notes that all runs share into one, without their names."""
-    said: dict[str, list[str]] = {}
-    for note in notes:
-        name, _, rest = note.partition(": ")
-        key = rest if name in names and rest else note
-        said.setdefault(key, []).append(note)
+def said_once(by_run: Mapping[str, Iterable[str]]) -> list[str]:
+    """Say the notes of runs, those that all of them have without their names."""
+    whose: dict[str, list[str]] = {}
+    for name, notes in by_run.items():
+        for note in notes:
+            whose.setdefault(note, []).append(name)
     return [
-        key if len(alike) == len(names) else text
-        for key, alike in said.items()
-        for text in (alike[:1] if len(alike) == len(names) else alike)
+        said
+        for note, names in whose.items()
+        for said in (
+            [note]
+            if len(names) == len(by_run)
+            else [f"{name}: {note}" for name in names]
+        )
     ]

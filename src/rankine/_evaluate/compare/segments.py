@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 
 from rankine._base.text import count
-from rankine._evaluate.summary import reduce
+from rankine._evaluate.notes import few
+from rankine._evaluate.summary import mean_of, uneven
 from rankine._io import open_table
 from rankine._io.columns import known_columns
 from rankine._io.tables import together
+from rankine._io.values import is_missing
 from rankine._stats.intervals import Sample, intervals
 from rankine._stats.welch import welch
 from rankine.errors import ColumnNotFoundError, DataError
@@ -22,20 +24,18 @@ if TYPE_CHECKING:
     from rankine._evaluate.compare.system_values import SystemValues
     from rankine._stats.pairwise import Pairwise, Settings
 
-_SHOWN = 3
-
 
 def segments_of(by: Any, queries: list[Any]) -> list[str]:
     """Return the segment of each query, from a mapping or a table of two columns."""
-    named = {str(query): str(value) for query, value in read_segments(by).items()}
+    named = {
+        str(query): str(value)
+        for query, value in read_segments(by).items()
+        if not is_missing(value)
+    }
     missing = [query for query in queries if str(query) not in named]
     if missing:
-        some = ", ".join(str(query) for query in missing[:_SHOWN])
-        more = ", ..." if len(missing) > _SHOWN else ""
-        msg = (
-            f"by= has no segment for {count(len(missing), 'query')} ({some}{more}); "
-            "give one for every query"
-        )
+        who = count(len(missing), "query")
+        msg = f"by= has no segment for {who} ({few(missing)}); give one for every query"
         raise DataError(msg)
     return [named[str(query)] for query in queries]
 
@@ -73,11 +73,10 @@ def segment_table(
             for system, name in enumerate(compared.systems):
                 values = compared.values[metric, system][inside]
                 weights = None if compared.weights is None else compared.weights[inside]
-                known = ~np.isnan(values)
-                counts = None if weights is None else weights[known]
-                mean = reduce(values[known], "mean", counts)
+                n, mean = int((~np.isnan(values)).sum()), mean_of(values, weights, None)
+                weights = uneven(values, weights)
                 samples.append(Sample(values, weights=weights, number=mean))
-                rows.append((label, segment, name, int(known.sum()), mean))
+                rows.append((label, segment, name, n, mean))
     bounds = intervals(samples, confidence=settings.confidence, seed=settings.seed)
     return pl.DataFrame(
         [

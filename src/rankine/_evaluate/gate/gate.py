@@ -620,6 +620,8 @@ def _lost(old: Baseline, new: Baseline) -> tuple[tuple[str, ...], list[str]]:
     lost, n = [], 0
     gone = BaselineQuery(None, (), (None,) * len(old.metrics), listed=False)
     for query, before in old.queries.items():
+        if before.weight == 0:
+            continue
         now = new.queries.get(query, gone)
         if (before.listed and not now.listed) or any(
             had is not None and has is None
