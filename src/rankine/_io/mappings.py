@@ -50,7 +50,6 @@ def read_lists(
     *,
     n_places: int | None = None,
     lenient: bool = False,
-    part: bool = False,
 ) -> Lists | Rows:
     """Read a mapping by query, and check it by the rules of frames, once for all.
 
@@ -62,16 +61,13 @@ def read_lists(
         n_places: how many queries there are, if they are identified by position.
         lenient: whether ids may be missing and scores may be nan, which only rows
             can hold.
-        part: whether more queries come later, so that it is not known what all lists
-            end with.
 
     Returns:
         The same data as dicts and lists, or as rows for a lenient reader.
     """
     if not lenient:
         _check_ids(data, role, name)
-    if not part:
-        _refuse_padded(data, name)
+    _refuse_padded(data, name)
     if role == "qrels":
         data = _as_grades(data, name, lenient=lenient)
     else:

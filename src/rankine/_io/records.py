@@ -69,8 +69,6 @@ def from_entries(
     name: str,
     n_places: int | None = None,
     lines: Ints | None = None,
-    *,
-    part: bool = False,
 ) -> Lists | Rows:
     """Read judgements or a run from an entry for each query.
 
@@ -81,7 +79,6 @@ def from_entries(
         name: what to call them in messages.
         n_places: how many queries there are, if they are identified by position.
         lines: the line of each query, if they come from a file.
-        part: whether more queries come later.
     """
     if hold_objects(data.values()):
         entries = list(data.values())
@@ -89,8 +86,7 @@ def from_entries(
         return replace(source, n_places=n_places)
     if how.grades is not None and role == "qrels":
         data = graded(data, how.grades)
-    lenient = how.lenient
-    return read_lists(data, role, name, n_places=n_places, lenient=lenient, part=part)
+    return read_lists(data, role, name, n_places=n_places, lenient=how.lenient)
 
 
 def _hold_any(entries: Iterable[Any]) -> bool:
