@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.arrays import NOT_PACKED, all_true, packed
-from rankine._base.text import KEEP_LARGEST, RANK_LAST
+from rankine._base.text import KEEP_LARGEST, RANK_LAST, added_up
 from rankine._io.joined import column_of
 from rankine._io.sources import Dense, Lists, Rows
 from rankine._io.values import (
@@ -397,10 +397,12 @@ def held(source: Source) -> Source:
 
 def in_one(source: Stream) -> Rows:
     """Read all parts of a source, and put them together."""
+    parts = list(source.open())
+    said = (note for part in parts for note in part.notes)
     return replace(
-        concat(list(source.open())),
+        concat(parts),
         name=source.name,
-        notes=source.notes,
+        notes=added_up([*source.notes, *said]),
         ranked=source.ranked,
         kind=source.kind,
         warnings=source.warnings,
