@@ -12,6 +12,7 @@ from functools import reduce
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import unquote
 
@@ -213,6 +214,22 @@ def parts_of(place: Path) -> list[Path] | None:
             )
             raise FormatError(msg)
     return files
+
+
+def stamps_of(place: Path) -> tuple[tuple[str, int, int], ...] | None:
+    """Return the path, the size and the time of each file.
+
+    None if they can be read only once, and none if reading them says what is wrong.
+    """
+    if str(place) == STDIN:
+        return None
+    try:
+        stats = [(str(path), path.stat()) for path in parts_of(place) or [place]]
+    except (OSError, ValueError, FormatError):
+        return ()
+    if not all(S_ISREG(stat.st_mode) for _, stat in stats):
+        return None
+    return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in stats)
 
 
 def _visible(folder: Path) -> Iterator[Path]:

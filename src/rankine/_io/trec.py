@@ -141,7 +141,7 @@ def read_trec(
         n_rows=opened.n_lines,
         contradiction=_contradiction(opened, layout),
     )
-    return in_one(stream) if role == "qrels" else stream
+    return replace(in_one(stream), role=role) if role == "qrels" else stream
 
 
 def _hidden(lines: list[bytes], layout: Layout, name: str) -> tuple[str, ...]:
