@@ -77,8 +77,8 @@ OPTIONS: list[dict[str, Any]] = [
 def outcome(qrels: Any, run: Any, **how: Any) -> Any:
     """Return what comes out, be it a refusal."""
     try:
-        made = [data() if callable(data) else data for data in (qrels, run)]
-        found = rk.evaluate(*made, ["RR", "AP"], **how)
+        made = run() if callable(run) else run
+        found = rk.evaluate(qrels, made, ["RR", "AP"], **how)
     except RankineError as error:
         return type(error), str(error)
     return found.mean, found.per_query.rows(), found.notes, found.warnings

@@ -194,7 +194,6 @@ def csv_part(opened: Opened, sniffed: Sniffed, text: bytes | None = None) -> Par
         opened.name,
         names,
         load,
-        sniffed.numeric,
         notes=sniffed.said,
         batches=batches if text is None else None,
     )

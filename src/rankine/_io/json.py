@@ -19,7 +19,7 @@ from rankine._io.frames import frame_part, rows_of
 from rankine._io.mappings import as_rows
 from rankine._io.records import from_entries, from_records, records_part
 from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
-from rankine._io.tables import Part, holding_numbers
+from rankine._io.tables import Part
 from rankine._io.values import kind_of
 from rankine.errors import DataError, DuplicateItemError, FormatError
 
@@ -165,8 +165,7 @@ def json_part(opened: Opened, sniffed: Sniffed) -> Part:
             line += frame.height
             del block, frame, columns  # before more is read
 
-    numeric = holding_numbers(types)
-    return Part(opened.name, tuple(types), load, numeric, batches=batches)
+    return Part(opened.name, tuple(types), load, batches=batches)
 
 
 def _types(opened: Opened) -> dict[str, pl.DataType] | None:
