@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import rankine as rk
-from rankine.errors import DataError, FormatError
+from rankine.errors import DataError, DuplicateItemError, FormatError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -181,3 +182,57 @@ def test_counts_of_parts_add_up(tmp_path: Path) -> None:
     some = f"(3 of 4 files, such as {tmp_path}/1.parquet)"
     assert f"{tmp_path}: 3 empty lists in 'items' {some}" in notes
     assert f"{tmp_path}: the lists in 'items' are read as rows, in their order" in notes
+
+
+@pytest.mark.parametrize("role", ["qrels", "run"])
+@pytest.mark.parametrize("form", ["trec", "csv"])
+def test_a_repeat_in_another_file_says_where_both_are(
+    form: str, role: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    line = {"qrels": "q 0 {} 1\n", "run": "q Q0 {} 1 0.5 t\n"}[role]
+    head = ""
+    if form == "csv":
+        line, head = (
+            "q,{},1\n",
+            f"query,item,{'grade' if role == 'qrels' else 'score'}\n",
+        )
+    (folder / "a").write_text(head + line.format("x") + line.format("y"))
+    (folder / "b").write_text(head + line.format("z") + line.format("y"))
+    pair: list[Any] = [folder, {"q": ["y"]}]
+
+    with pytest.raises(DuplicateItemError) as caught:
+        rk.evaluate(*(pair if role == "qrels" else pair[::-1]), "RR")
+
+    first = 2 + bool(head)
+    assert f"{folder}/a:{first} and {folder}/b:{first}" in str(caught.value)
+
+
+def test_empty_lists_in_parts_count(tmp_path: Path) -> None:
+    parts: list[Any] = [{"q": {"a": 1.0}}, {"r": {}}, {"s": []}]
+    for number, part in enumerate(parts):
+        (tmp_path / f"{number}.json").write_text(json.dumps(part))
+    whole = parts[0] | parts[1] | parts[2]
+    qrels = {query: {"a": 1} for query in whole}
+
+    for convention in ("rankine", "pytrec_eval"):
+        found = rk.evaluate(qrels, tmp_path, "RR", convention=convention)
+
+        wanted = rk.evaluate(qrels, whole, "RR", convention=convention)
+        assert found.per_query.equals(wanted.per_query)
+        assert found.mean == wanted.mean
+
+
+@ENGINES
+def test_a_folder_that_is_not_read_is_said(engine: str, tmp_path: Path) -> None:
+    RUN.write_csv(tmp_path / "0.csv")
+    for name in ("old", "more", "_log", ".git"):
+        (tmp_path / name).mkdir()
+        RUN.write_csv(tmp_path / name / "0.csv")
+
+    notes = rk.evaluate(QRELS, tmp_path, "RR", engine=engine).notes
+
+    why = "left out, as its name is not key=value"
+    assert f"{tmp_path}: 2 folders in it, such as more: {why}" in notes
+    assert rk.read_table(tmp_path).notes == notes[-1:]

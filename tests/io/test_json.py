@@ -93,3 +93,54 @@ def test_a_number_among_texts_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match=r":201: column 'user' mixes str and int"):
         rk.ctr(path, shown, columns=told, any_reward=True)
+
+
+RUNS: list[dict[str, Any]] = [
+    {"q": {"a": 0.5, "b": 1.0}, "r": {"c": 2.0}, "s": {"d": 1, "e": 1}},
+    {"q": {"a": 1.0}, "r": {}, "s": {"d": 1}},
+    {"q": ["b", "a"], "r": [], "s": ["d"]},
+    {"q": [{"id": "b", "score": 2}, {"id": "a", "score": 1}], "r": [], "s": []},
+]
+
+
+@pytest.mark.parametrize("convention", ["rankine", "pytrec_eval"])
+@pytest.mark.parametrize("run", RUNS)
+def test_a_large_file_gives_what_a_small_one_does(
+    run: dict[str, Any], convention: str, tmp_path: Path
+) -> None:
+    qrels = {"q": {"a": 1}, "r": {"c": 1}, "s": {"e": 1}}
+    metrics = ["RR", "P@1", "NumQ"]
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(run))
+    small = rk.evaluate(qrels, path, metrics, convention=convention)
+
+    with limited(large_json_bytes=0, json_items=1):
+        large = rk.evaluate(qrels, path, metrics, convention=convention)
+
+    assert large.per_query.equals(small.per_query)
+    assert large.mean == small.mean
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"q": [5, 6, -1], "r": [7, -1, -1]}', "looks like padding"),
+        ('{"q": {"a": 1}, "r": {"b": 1}, "q": {"c": 1}}', "'q' appears twice"),
+        ('{"q": {"a": 1}, "r": {"b": 1, "b": 2}}', "'b' appears twice"),
+        ('{"q": {"a": 1},\n"r": {"b": "x"}}', "score of item 'b' for query 'r'"),
+        ('{"q": {"a": 1},\n"r": 5}', "the entry of query 'r' is of type int"),
+        ('{"q": {"a": 1},\n"r" {"b": 1}}', ":2: is not JSON"),
+        ('{"q": {"a": 1}} 5', "is not JSON"),
+    ],
+)
+def test_a_large_file_is_refused_as_a_small_one_is(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text)
+    for size in (1 << 30, 0):
+        with (
+            limited(large_json_bytes=size, json_items=1),
+            pytest.raises(DataError, match=said),
+        ):
+            rk.evaluate({"q": {"a": 1}}, path, "RR")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import rankine as rk
-from rankine._io import json as module
 from rankine.errors import DataError, DuplicateItemError, FormatError, RankineError
 
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1}}
@@ -139,17 +138,6 @@ def test_metrics_of_lists_training_data_and_two_runs() -> None:
     plain = rk.evaluate(None, RUN, "Novelty", train={"u": ["a"], "v": ["c"]}).mean
     assert rk.evaluate(None, run, "Novelty", train=train).mean == plain
     assert rk.similarity(run, RUN, "RBO")["RBO"] == 1
-
-
-def test_large_files_are_read_in_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "run.json"
-    path.write_text(json.dumps(objects(RUN, "id", "score") | {"q3": []}))
-    monkeypatch.setattr(module, "_LARGE", 10)
-    monkeypatch.setattr(module, "_ROWS", 1)
-
-    assert rk.evaluate(QRELS, path, "RR")["RR"] == BY_HAND
 
 
 BAD: list[tuple[Any, type[RankineError], str]] = [

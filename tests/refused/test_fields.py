@@ -100,6 +100,17 @@ def test_12_too_many_fields_are_refused_unless_the_tag_may_have_spaces(
     assert rk.evaluate(qrels, loose, "RR")["RR"] == RR
 
 
+@pytest.mark.parametrize("item", ["std::vector::at", "a::b::5", "a::1::2::c"])
+def test_ids_may_have_colons_in_them(item: str, tmp_path: Path) -> None:
+    qrels, run = files(
+        tmp_path, f"q 0 {item} 1\nq 0 b 0\n", f"q Q0 {item} 1 0.5 t\nq Q0 b 2 0.9 t\n"
+    )
+    table = some_file(tmp_path, f"q,{item},0.5\nq,b,0.9\n")
+
+    assert rk.evaluate(qrels, run, "RR")["RR"] == 1 / 2
+    assert rk.evaluate(qrels, table, "RR")["RR"] == 1 / 2
+
+
 def test_only_the_tag_may_be_odd_in_loose_trec_text(tmp_path: Path) -> None:
     loose = some_file(tmp_path, "q Q0 a 1 0.9 a tag\nq Q0 b 2 0.5\n")
     found = rk.evaluate(ONE_QUERY, rk.read_run(loose, format="trec-loose"), "NumRet")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rankine as rk
+from rankine._base.limits import limited
 from rankine.errors import DataError
 from tests.refused.refusals import (
     BOM,
@@ -143,6 +144,24 @@ def test_10_comments_begin_in_the_first_column(tmp_path: Path) -> None:
 
     assert found.per_query.rows() == [("q1", 1), ("q#2", 1)]
     assert "1 query of the run without judgements (#): not evaluated" in found.notes
+    fate = "1 line with all columns after #: left out as a comment, as in trec_eval 10"
+    assert f"{qrels}: {fate}" in found.notes
+    assert not any(note.startswith(f"{run}:") for note in found.notes)
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_10_rows_after_a_hash_are_counted(engine: str, tmp_path: Path) -> None:
+    lines = [f"#q{n} Q0 a {n} 1 t\n" for n in range(3)]
+    judged = "".join(f"#q{n} 0 a 1\n# {n} a 1\n" for n in range(4)) + "q1 0 a 1\n"
+    qrels, run = files(tmp_path, judged, "".join(lines) + "q1 Q0 a 1 1 t\n#e\n")
+
+    with limited(part_bytes=20):
+        found = rk.evaluate(qrels, run, "RR", engine=engine)
+
+    fate = "lines with all columns after #: left out as a comment, as in trec_eval 10"
+    assert found.mean == {"RR": 1}
+    assert f"{qrels}: {4 + 4} {fate}" in found.notes
+    assert f"{run}: {3} {fate}" in found.notes
 
 
 def test_10_ids_that_begin_with_a_hash_are_kept_or_counted(tmp_path: Path) -> None:

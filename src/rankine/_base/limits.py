@@ -53,6 +53,9 @@ class Limits:
             7 MB take 12 ms, 22 ms with 16 kB and 15 ms with 1 MB.
         few_json_bytes: bytes of JSON lines up to which nothing is gained by polars: 20
             lines take 0.24 ms instead of 0.44, 80 lines of 4 kB 0.47 ms either way.
+        large_json_bytes: bytes of {query: {item: number}} in JSON above which a run is
+            read in parts: 100 MB take 0.29 GB of memory so, and 0.85 GB at once.
+        json_items: items of such a run that are held at once.
         paired_items: items of two runs that are looked up together, in the cache:
             two runs of 500,000 items take 58 ms, 98 ms with 1 << 14 and 120 ms with
             1 << 18.
@@ -93,6 +96,8 @@ class Limits:
     line_bytes: int = 1 << 24
     scan_bytes: int = 1 << 18
     few_json_bytes: int = 1 << 12
+    large_json_bytes: int = 1 << 25
+    json_items: int = 1 << 18
     paired_items: int = 1 << 16
     drawn_cells: int = 1 << 17
     multiplied_cells: int = 1 << 20

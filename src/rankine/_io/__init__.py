@@ -28,9 +28,12 @@ from rankine._io.repeats import cleaned
 from rankine._io.sources import (
     MAX_BYTES,
     PLAIN,
+    File,
     Lists,
     Reading,
+    Rows,
     Source,
+    Stream,
     hold_objects,
     is_sparse,
     refuse_empty,
@@ -65,15 +68,10 @@ def read(
 
 
 def _read(data: Any, role: Role, how: Reading, name: str) -> Source:
-    was_read = isinstance(data, Source)
-    if how.grades is not None and (was_read or is_sparse(data)):
-        msg = (
-            "grades= says what words are worth, but these judgements already hold "
-            "numbers"
-        )
-        raise ParameterError(msg)
-    if was_read:
-        return _as_read(data, role)
+    if isinstance(data, Source):
+        return _as_read(data, role, how)
+    if how.grades is not None and is_sparse(data):
+        raise _no_words()
     if type(data).__name__ == "DatasetDict":
         splits = ", ".join(map(repr, data))
         msg = f"cannot read {name} from a DatasetDict; pass one of its splits: {splits}"
@@ -155,8 +153,8 @@ def _hint_of_entry(entry: Any, role: Role) -> str:
     return ""
 
 
-def _as_read(source: Source, role: Role) -> Source:
-    """Use what was read before, if it was read in the role that is wanted."""
+def _as_read(source: Source, role: Role, how: Reading) -> Source:
+    """Use what was read before; its file is read again if that must be otherwise."""
     if source.role not in {None, role}:
         words = {"run": "a run", "qrels": "judgements"}
         was, wanted = words[source.role], words[role]
@@ -164,7 +162,58 @@ def _as_read(source: Source, role: Role) -> Source:
         raise DataError(msg)
     if not isinstance(source, Lists):
         need_threads()
-    return source
+    file = source.file
+    if file is None and how.grades is not None:
+        raise _no_words()
+    asked = None if file is None else _together(file.how, how)
+    if file is None or asked is None or _is_same(file.how, asked, source):
+        return source
+    if file.stamps is None:
+        msg = (
+            f"{source.name} was read before and can be read only once, but must be "
+            "read in another way here; write it to a file and give its path"
+        )
+        raise DataError(msg)
+    if files.stamps_of(file.place) != file.stamps:
+        msg = f"{source.name}: has changed since it was read; read it again"
+        raise FormatError(msg)
+    return files.read_path(file.place, role, asked)
+
+
+def _together(before: Reading, how: Reading) -> Reading:
+    """Return what is said of data now, and what was said when they were read.
+
+    What `read_run` and `read_qrels` were told is about this file, and goes first.
+    """
+    return replace(
+        how,
+        format=before.format,
+        columns=before.columns or how.columns,
+        grades=before.grades or how.grades,
+        encoding=before.encoding,
+        max_bytes=before.max_bytes,
+    )
+
+
+def _is_same(before: Reading, how: Reading, source: Source) -> bool:
+    """Say whether data would be read as before; what is in memory stays there."""
+    memory = how.memory if source.in_parts else before.memory
+    return replace(how, memory=memory) == before
+
+
+def _no_words() -> ParameterError:
+    return ParameterError(
+        "grades= says what words are worth, but these judgements already hold numbers"
+    )
+
+
+def opens_again(data: Any) -> bool:
+    """Say whether data can be read a second time, in another way."""
+    if isinstance(data, (str, os.PathLike)):
+        return files.stamps_of(Path(os.fsdecode(data))) is not None
+    if isinstance(data, (Rows, Stream)):
+        return data.file is not None and data.file.stamps is not None
+    return True
 
 
 def source_of(
@@ -262,7 +311,7 @@ def read_run(
     how = Reading(
         format=format, columns=columns, encoding=encoding, max_bytes=max_bytes
     )
-    return read(path, "run", how)
+    return _read_file(path, "run", how)
 
 
 def read_qrels(
@@ -298,7 +347,29 @@ def read_qrels(
         encoding=encoding,
         max_bytes=max_bytes,
     )
-    return read(path, "qrels", how)
+    return _read_file(path, "qrels", how)
+
+
+def _read_file(path: Any, role: Role, how: Reading) -> Source:
+    """Read a file, and remember how, as it may have to be read otherwise later."""
+    if not isinstance(path, (str, os.PathLike)):
+        return read(path, role, how)
+    _check(how)
+    need_threads()
+    place = Path(os.fsdecode(path))
+    stamps = files.stamps_of(place)
+    try:
+        source = files.read_path(place, role, how)
+    except DataError as error:
+        if stamps is None:
+            raise
+        # Who evaluates it may be lenient; who is not is told then what is wrong.
+        how = replace(how, lenient=True)
+        try:
+            source = files.read_path(place, role, how)
+        except DataError:
+            raise error from None
+    return replace(source, file=File(place, how, stamps))
 
 
 def read_table(

@@ -115,6 +115,8 @@ _OF_ITEMS = {
     "app_name", "description", "abstract", "summary", "overview",
 }  # fmt: skip
 """Columns that name or describe single items; so does any that ends with _title."""
+_UNNAMED = re.compile(r"column \d+")
+"""What a column without a name in the header is called."""
 _HARMLESS = {
     "", "timestamp", "time", "date", "ts", "unix_timestamp", "iteration", "iter", "q0",
     "fold", "split", "index", "level_0", "unnamed: 0", "year",
@@ -131,6 +133,14 @@ def is_of_single_items(name: str) -> bool:
     return folded in _OF_ITEMS or folded.endswith(("_title", " title"))
 
 
+def lacks_numbers(
+    part: Mapping[str, str], role: Role, columns: Mapping[str, Any] | None
+) -> bool:
+    """Say whether nothing has been found for a grade, a score or a rank, nor told."""
+    value = "grade" if role == "qrels" else "score"
+    return value not in (columns or {}) and part.keys() <= {"query", "item", "subtopic"}
+
+
 def refuse_leftover(
     part: Mapping[str, str], numeric: Sequence[str], role: Role, name: str
 ) -> None:
@@ -144,7 +154,9 @@ def refuse_leftover(
     left = [
         column
         for column in numeric
-        if column not in used and column.casefold() not in _HARMLESS
+        if column not in used
+        and column.casefold() not in _HARMLESS
+        and not _UNNAMED.fullmatch(column)
     ]
     if left:
         msg = (
@@ -211,7 +223,7 @@ def resolve(
 
 
 def resolve_object(
-    columns: Mapping[str, Sequence[Any]],
+    names: Sequence[str],
     role: Role,
     given: Mapping[str, Any],
     name: str,
@@ -219,16 +231,15 @@ def resolve_object(
     """Say which key of the objects in a list is the item, and which its number.
 
     Args:
-        columns: the values by key.
+        names: the keys.
         role: what the lists are.
         given: what the user says about keys.
         name: what to call the lists in messages.
     """
-    names = list(columns)
 
     def by_name(part: str) -> str | None:
         known = _by_alias(names, part, name, role)
-        plain = next((key for key in _IN_OBJECTS.get(part, ()) if key in columns), None)
+        plain = next((key for key in _IN_OBJECTS.get(part, ()) if key in names), None)
         # "document" beside "id" is a text, and "doc_id" says more than "id" does.
         named = known is not None and known.casefold().endswith(("id", "no"))
         return plain or known if part == "item" and not named else known or plain
@@ -243,13 +254,6 @@ def resolve_object(
             "use, e.g. columns={'item': ...} or --col item=NAME"
         )
         raise ColumnNotFoundError(msg)
-    if len(chosen) == 1 and value not in given:
-        numeric = [
-            key
-            for key, values in columns.items()
-            if {type(entry) for entry in values} & {int, float}
-        ]
-        refuse_leftover(chosen, numeric, role, name)
     return chosen
 
 

@@ -119,7 +119,8 @@ def _stream(
 
         def irregular() -> Rows:
             left = replace(sniffed, skip=0, line=line)
-            return rows_of(csv_part(opened, left, b"".join(rest)), "run", how, part)
+            rows = rows_of(csv_part(opened, left, b"".join(rest)), "run", how, part)
+            return replace(rows, notes=())
 
         with closing(opened.parsed(sniffed.skip, parse)) as parsed:
             for data, frame in parsed:
@@ -128,7 +129,7 @@ def _stream(
                     # A quote that is open may be closed in the next part.
                     quotes = sum(text.count(b'"') for text in rest)
                     if how.memory is not None and quotes % 2 == 0:
-                        yield replace(irregular(), notes=())
+                        yield irregular()
                         line += sum(text.count(b"\n") for text in rest)
                         rest.clear()
                     continue
@@ -193,7 +194,6 @@ def csv_part(opened: Opened, sniffed: Sniffed, text: bytes | None = None) -> Par
         opened.name,
         names,
         load,
-        sniffed.numeric,
         notes=sniffed.said,
         batches=batches if text is None else None,
     )

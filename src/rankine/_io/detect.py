@@ -173,7 +173,9 @@ def _text(opened: Opened, role: Role, how: Reading) -> Sniffed:
         parts = ("query", "item", "rank" if role == "run" else "grade")
         return Sniffed("msmarco", "\t" if "\t" in first else "", parts=parts)
     if format_name == "movielens" or (
-        format_name is None and first.count("::") in {2, 3}
+        format_name is None
+        and first.count("::") in {2, 3}
+        and any(map(_in_colons, lines))
     ):
         return _movielens(lines, opened.name)
     for mark in marks_of(format_name):
@@ -222,6 +224,14 @@ def _trec(lines: list[Line], role: Role, kind: str) -> Sniffed:
         line = lines[0].number + 1
         return Sniffed(kind, mark, skip=lines[0].end, line=line, said=said)
     return Sniffed(kind, mark)
+
+
+def _in_colons(line: Line) -> bool:
+    """Say whether a line is a rating of MovieLens; ids elsewhere may have ``::``."""
+    fields = line.text.split("::")
+    return len(fields) in {3, 4} and all(
+        NUMBER.fullmatch(f.strip()) for f in fields[2:]
+    )
 
 
 def _movielens(lines: list[Line], name: str) -> Sniffed:

@@ -37,7 +37,6 @@ class Sniffed:
         names: the names of its columns; None if it has no header.
         skip: bytes before the first row, and `line` the line that it is in.
         parts: what each column is, by its place from 1, if there are no names.
-        numeric: the names of the columns that hold numbers.
         said: what the user should know about this.
         padded: whether there are blanks after the marks.
         lists: the names of the columns that hold several values, with blanks between.
@@ -49,7 +48,6 @@ class Sniffed:
     skip: int = 0
     line: int = 1
     parts: tuple[str, ...] = ()
-    numeric: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     padded: bool = False
     lists: tuple[str, ...] = ()
@@ -136,14 +134,6 @@ def is_header(fields: Sequence[str]) -> bool:
 def named(kind: str, mark: str, names: Sequence[str], lines: list[Line]) -> Sniffed:
     """Return what is known of text with a header, which is the first of the lines."""
     titles = tuple(name or f"column {number}" for number, name in enumerate(names, 1))
-    rows = [split(line.text, mark) for line in lines[1:]]
-    numeric = tuple(
-        title
-        for column, title in enumerate(titles)
-        if names[column]
-        and rows
-        and all(len(row) > column and NUMBER.fullmatch(row[column]) for row in rows)
-    )
     padded = f"{mark} " in lines[0].text
     said = ("spaces around the fields are removed",) if padded else ()
     return Sniffed(
@@ -152,7 +142,6 @@ def named(kind: str, mark: str, names: Sequence[str], lines: list[Line]) -> Snif
         titles,
         skip=lines[0].end,
         line=lines[0].number + 1,
-        numeric=numeric,
         said=said,
         padded=padded,
     )

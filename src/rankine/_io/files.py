@@ -12,6 +12,7 @@ from functools import reduce
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import unquote
 
@@ -24,8 +25,8 @@ from rankine._io.bytes import STDIN, Opened, cannot
 from rankine._io.detect import sniff, sniff_table
 from rankine._io.formats import FORMATS
 from rankine._io.frames import frame_part, from_frame, reason, rows_of
-from rankine._io.mappings import as_rows
-from rankine._io.sources import Rows, Stream, no_rows, with_rows
+from rankine._io.mappings import as_rows, concat, read_lists
+from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Table, together
 from rankine.errors import FormatError, NoRowsError
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     from rankine._io.columns import Role
     from rankine._io.fields import Sniffed
-    from rankine._io.sources import Lists, Reading
+    from rankine._io.sources import Reading
     from rankine._io.tables import Loaded, Part
 
 T = TypeVar("T")
@@ -64,12 +65,12 @@ def read_path(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
         if role == "run" and how.memory:
             return read_batches(version, how, name)
         return from_frame(version, role, how, name=name)
-    sources, n_files, skipped = _each(
+    sources, n_files, said = _each(
         place, lambda path, keys: _read(path, role, how, keys), role
     )
     if n_files <= 1:
-        return sources[0]
-    return _together(sources, str(place), role, _as_one(place, n_files, skipped))
+        return replace(sources[0], notes=sources[0].notes + said)
+    return _together(sources, str(place), role, said)
 
 
 def read_table(place: Path, how: Reading) -> Table:
@@ -78,27 +79,25 @@ def read_table(place: Path, how: Reading) -> Table:
     if version is not None:
         part = frame_part(version, str(place))
         return Table(part.title, (part,), how.columns or {})
-    parts, n_files, skipped = _each(
+    parts, n_files, said = _each(
         place, lambda path, keys: _open(path, how, keys), "run"
     )
     name = str(place) if n_files else parts[0].title
     notes = _of_all(((part.title, part.notes) for part in parts), name, len(parts))
-    if n_files > 1:
-        notes += _as_one(place, n_files, skipped)
-    return Table(name, tuple(parts), how.columns or {}, notes)
+    return Table(name, tuple(parts), how.columns or {}, notes + said)
 
 
 def _each(
     place: Path, read: Callable[[Path, _Keys], T], role: Role
-) -> tuple[list[T], int, list[Path]]:
+) -> tuple[list[T], int, tuple[str, ...]]:
     """Read a file, or all files of a folder or a pattern, and count the latter.
 
-    Files without rows are skipped and returned, as programs that write in parts leave
-    some.
+    Files without rows are skipped, as programs that write in parts leave some; what is
+    skipped is said.
     """
     paths = parts_of(place)
     if paths is None:
-        return [read(place, {})], 0, []
+        return [read(place, {})], 0, ()
     parts, skipped = [], []
     for path in paths:
         try:
@@ -109,16 +108,15 @@ def _each(
         word = "judgements" if role == "qrels" else "rows"
         msg = f"{place}: its files contain no {word}"
         raise NoRowsError(msg)
-    return parts, len(paths), skipped
-
-
-def _as_one(place: Path, n_files: int, skipped: list[Path]) -> tuple[str, ...]:
-    """Say how many files are read as one, and which have no rows."""
-    notes = [f"{place}: {n_files - len(skipped)} files are read as one"]
+    said = [f"{len(parts)} files are read as one"] if len(parts) > 1 else []
     if skipped:
         such = f"without rows, such as {skipped[0].name}: left out"
-        notes.append(f"{place}: {count(len(skipped), 'file')} {such}")
-    return tuple(notes[n_files - len(skipped) == 1 :])
+        said.append(f"{count(len(skipped), 'file')} {such}")
+    folders = [path.name for path in _visible(place) if path.is_dir()]
+    if folders:
+        such = f"such as {folders[0]}: left out, as its name is not key=value"
+        said.append(f"{count(len(folders), 'folder')} in it, {such}")
+    return parts, len(paths), tuple(f"{place}: {note}" for note in said)
 
 
 def _keys_of(path: Path, folder: Path) -> _Keys:
@@ -189,7 +187,7 @@ def parts_of(place: Path) -> list[Path] | None:
         return None  # opening it says why
     if folder:
         try:
-            paths = list(_visible(place))
+            paths = [path for path in _visible(place) if path.is_file()]
         except OSError as error:
             raise cannot(place, error) from None
         if not paths:
@@ -215,15 +213,31 @@ def parts_of(place: Path) -> list[Path] | None:
     return files
 
 
+def stamps_of(place: Path) -> tuple[tuple[str, int, int], ...] | None:
+    """Return the path, the size and the time of each file.
+
+    None if they can be read only once, and none if reading them says what is wrong.
+    """
+    if str(place) == STDIN:
+        return None
+    try:
+        stats = [(str(path), path.stat()) for path in parts_of(place) or [place]]
+    except (OSError, ValueError, FormatError):
+        return ()
+    if not all(S_ISREG(stat.st_mode) for _, stat in stats):
+        return None
+    return tuple((path, stat.st_size, stat.st_mtime_ns) for path, stat in stats)
+
+
 def _visible(folder: Path) -> Iterator[Path]:
-    """Find the files of a folder, and of those in it whose names are ``key=value``."""
-    for path in sorted(folder.iterdir()):
+    """Find what is in a folder, and in those in it whose names are ``key=value``."""
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.name.startswith((".", "_")):
             continue
-        if path.is_file():
-            yield path
-        elif path.name.partition("=")[1]:
+        if "=" in path.name and path.is_dir():
             yield from _visible(path)
+        else:
+            yield path
 
 
 def _newest(place: Path) -> pl.LazyFrame | None:
@@ -292,20 +306,37 @@ def _together(
     streams = [source for source in sources if isinstance(source, Stream)]
     if len(streams) == len(sources):
         return _streams_together(streams, name, notes)
+    whole = _lists_together(sources, name, role)
+    if whole is not None:
+        return replace(whole, notes=notes)
     parts = [as_rows(source, role) for source in sources]
     kinds = {_what(rows): rows.name for rows in parts}
     if len(kinds) > 1:
         raise _unlike(name, kinds)
-    return Rows(
-        together([rows.frame for rows in parts], parts),
-        name,
+    together([rows.frame.clear() for rows in parts], parts)
+    return replace(
+        concat(parts),
+        name=name,
         notes=notes,
         ranked=parts[0].ranked,
+        placed=any(rows.placed for rows in parts),
         role=role,
         warnings=_warnings(parts, name),
         contradiction=_contradiction(parts),
         column=parts[0].column,
     )
+
+
+def _lists_together(
+    sources: Sequence[Rows | Stream | Lists], name: str, role: Role
+) -> Lists | Rows | None:
+    """Put mappings together, so that empty lists stay; None if they share queries."""
+    lists = [source for source in sources if isinstance(source, Lists)]
+    data = {query: own for source in lists for query, own in source.data.items()}
+    n_queries = sum(len(source.data) for source in lists)
+    if len(lists) < len(sources) or len(data) < n_queries:
+        return None
+    return read_lists(data, role, name)
 
 
 _NO_VALUE = "no scores"

@@ -12,7 +12,7 @@ import polars as pl
 from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.forks import need_threads
 from rankine._base.text import Counted
-from rankine._io.columns import Role, refuse_leftover, resolve, swapped
+from rankine._io.columns import Role, lacks_numbers, refuse_leftover, resolve, swapped
 from rankine._io.rank_columns import (
     FIRST_ROWS,
     contradiction,
@@ -161,8 +161,7 @@ def resolved(table: Part, role: Role, how: Reading) -> dict[str, str]:
             raise
         msg = f"{error}; {table.index} is in the index: use reset_index()"
         raise ColumnNotFoundError(msg) from None
-    value = "grade" if role == "qrels" else "score"
-    if value not in columns and not any(key in part for key in _NUMBERS):
+    if lacks_numbers(part, role, columns):
         refuse_leftover(part, table.columns_of_numbers(), role, title)
     return part
 

@@ -17,7 +17,7 @@ from rankine._io.columns import is_of_single_items, no_part, resolve_table
 from rankine._io.frames import is_frame
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import is_sparse
-from rankine._io.tables import Table, holding_numbers, together
+from rankine._io.tables import Table, together
 from rankine._io.values import ids, kind_of, no_text, series_of
 from rankine.errors import ColumnNotFoundError, DataError, FormatError, nearest
 
@@ -282,7 +282,7 @@ def _of_columns(
             (numbers if plain else words)[name] = number if plain else column
         elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
             numbers[name] = column.cast(pl.Float64)
-        elif holding_numbers({name: column.dtype}):
+        elif getattr(column.dtype, "inner", column.dtype).is_numeric():
             numbers |= _spread(column, name, title)
         else:
             words[name] = column

@@ -19,7 +19,7 @@ from rankine._io.frames import frame_part, rows_of
 from rankine._io.mappings import as_rows
 from rankine._io.records import from_entries, from_records, records_part
 from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
-from rankine._io.tables import Part, holding_numbers
+from rankine._io.tables import Part
 from rankine._io.values import kind_of
 from rankine.errors import DataError, DuplicateItemError, FormatError
 
@@ -40,13 +40,10 @@ if TYPE_CHECKING:
     from rankine._io.sources import Reading
     from rankine._io.tables import Loaded
 
-_LARGE = 1 << 25
-"""Bytes of JSON that are read at once."""
-_ROWS = 1 << 18
-"""Items that are held at once."""
 _STARTS = re.compile(rb'\{\s*["}]|\[\s*["[{\]]')
 """How a value of JSON begins that can hold judgements or a run."""
 _FIRST_VALUE = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(.)', re.DOTALL)
+_EMPTY = re.compile(rb"\{\s*\}")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
 _VALUES: dict[pl.DataType, str] = {
@@ -107,8 +104,8 @@ def read_json(
 ) -> Lists | Rows | Stream:
     """Read {query: {item: number}}, {query: [items]}, [[items], ...], or records."""
     text, name, lines = opened.read(), opened.name, sniffed.format == "ndjson"
-    large = role == "run" and not lines and len(text) > _LARGE
-    if large and text.lstrip()[:1] == b"{":
+    large = role == "run" and not lines and len(text) > limits().large_json_bytes
+    if large and _of_scores(text):
         return _in_parts(text, name, how)
     loaded = _loaded(text, name, role, lines=lines)
     if not isinstance(loaded, Part):
@@ -168,8 +165,7 @@ def json_part(opened: Opened, sniffed: Sniffed) -> Part:
             line += frame.height
             del block, frame, columns  # before more is read
 
-    numeric = holding_numbers(types)
-    return Part(opened.name, tuple(types), load, numeric, batches=batches)
+    return Part(opened.name, tuple(types), load, batches=batches)
 
 
 def _types(opened: Opened) -> dict[str, pl.DataType] | None:
@@ -264,12 +260,22 @@ def _lines_of(text: bytes, name: str) -> tuple[list[Any], Ints]:
     return records, np.array(numbers, dtype=np.int64)
 
 
+def _of_scores(text: bytes) -> bool:
+    """Say whether an object can only hold {item: number}, and none of these is empty.
+
+    Anything else must be seen as a whole: an empty list is no row, and whether lists
+    are padded, or objects have scores, is decided by all of them.
+    """
+    plain = text.lstrip()[:1] == b"{" and b"[" not in text
+    return plain and not _EMPTY.search(text)
+
+
 def _in_parts(text: bytes, name: str, how: Reading) -> Stream:
     """Read a large object query by query, so that memory holds only a part of it."""
     whole = decoded(text, name)
 
     def rows(held: dict[str, Any]) -> Rows:
-        source = from_entries(held, "run", how, name, part=True)
+        source = from_entries(held, "run", how, name)
         # Rows of later parts are cut and moved, and lose their places in lists.
         return replace(as_rows(source, "run"), starts=None)
 
@@ -281,12 +287,12 @@ def _in_parts(text: bytes, name: str, how: Reading) -> Stream:
             if query in seen:
                 msg = f"{name}: the key {query!r} appears twice in one object"
                 raise DuplicateItemError(msg)
-            if not isinstance(entry, (dict, list)):
+            if not isinstance(entry, dict):
                 raise _no_entry(query, entry, name)
             seen.add(query)
             held[query] = entry
             n += len(entry)
-            if n > _ROWS:
+            if n > limits().json_items:
                 yield rows(held)
                 held, n = {}, 0
         if n:

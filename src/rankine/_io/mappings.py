@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.arrays import NOT_PACKED, all_true, packed
-from rankine._base.text import KEEP_LARGEST, RANK_LAST
+from rankine._base.text import KEEP_LARGEST, RANK_LAST, added_up
 from rankine._io.joined import column_of
 from rankine._io.sources import Dense, Lists, Rows
 from rankine._io.values import (
@@ -50,7 +50,6 @@ def read_lists(
     *,
     n_places: int | None = None,
     lenient: bool = False,
-    part: bool = False,
 ) -> Lists | Rows:
     """Read a mapping by query, and check it by the rules of frames, once for all.
 
@@ -62,16 +61,13 @@ def read_lists(
         n_places: how many queries there are, if they are identified by position.
         lenient: whether ids may be missing and scores may be nan, which only rows
             can hold.
-        part: whether more queries come later, so that it is not known what all lists
-            end with.
 
     Returns:
         The same data as dicts and lists, or as rows for a lenient reader.
     """
     if not lenient:
         _check_ids(data, role, name)
-    if not part:
-        _refuse_padded(data, name)
+    _refuse_padded(data, name)
     if role == "qrels":
         data = _as_grades(data, name, lenient=lenient)
     else:
@@ -401,10 +397,12 @@ def held(source: Source) -> Source:
 
 def in_one(source: Stream) -> Rows:
     """Read all parts of a source, and put them together."""
+    parts = list(source.open())
+    said = (note for part in parts for note in part.notes)
     return replace(
-        concat(list(source.open())),
+        concat(parts),
         name=source.name,
-        notes=source.notes,
+        notes=added_up([*source.notes, *said]),
         ranked=source.ranked,
         kind=source.kind,
         warnings=source.warnings,

@@ -20,7 +20,7 @@ from rankine._base.limits import limits
 from rankine._io.frames import frame_part, reason, resolved, rows_of
 from rankine._io.rank_columns import FIRST_ROWS
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
-from rankine._io.tables import Part, holding_numbers
+from rankine._io.tables import Part
 from rankine.errors import FormatError
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def parquet_part(opened: Opened, _: Sniffed) -> Part:
 
     with _taken_for("Parquet", opened):
         schema = pl.read_parquet_schema(source())
-    numeric = holding_numbers(schema)
-    return Part(opened.name, tuple(schema), load, numeric, batches=batches)
+    return Part(opened.name, tuple(schema), load, batches=batches)
 
 
 def parquet_stream(opened: Opened, sniffed: Sniffed, how: Reading) -> Stream:

@@ -11,11 +11,16 @@ import polars as pl
 from rankine._base.forks import need_threads
 from rankine._base.text import Counted
 from rankine._io.columns import NO_COLUMN as NO_PART
-from rankine._io.columns import resolve, resolve_object
+from rankine._io.columns import (
+    lacks_numbers,
+    refuse_leftover,
+    resolve,
+    resolve_object,
+)
 from rankine._io.frames import frame_part, rows_of
 from rankine._io.mappings import graded, read_lists
 from rankine._io.sources import Rows, hold_objects
-from rankine._io.values import NO_COLUMN, as_float, is_missing, kind_of
+from rankine._io.values import NO_COLUMN, as_float, holds_numbers, is_missing, kind_of
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
@@ -69,8 +74,6 @@ def from_entries(
     name: str,
     n_places: int | None = None,
     lines: Ints | None = None,
-    *,
-    part: bool = False,
 ) -> Lists | Rows:
     """Read judgements or a run from an entry for each query.
 
@@ -81,7 +84,6 @@ def from_entries(
         name: what to call them in messages.
         n_places: how many queries there are, if they are identified by position.
         lines: the line of each query, if they come from a file.
-        part: whether more queries come later.
     """
     if hold_objects(data.values()):
         entries = list(data.values())
@@ -89,8 +91,7 @@ def from_entries(
         return replace(source, n_places=n_places)
     if how.grades is not None and role == "qrels":
         data = graded(data, how.grades)
-    lenient = how.lenient
-    return read_lists(data, role, name, n_places=n_places, lenient=lenient, part=part)
+    return read_lists(data, role, name, n_places=n_places, lenient=how.lenient)
 
 
 def _hold_any(entries: Iterable[Any]) -> bool:
@@ -133,7 +134,12 @@ def from_objects(
                 msg = f"{where(number)} {what}; expected {_OBJECTS}"
                 raise FormatError(msg)
     columns = _columns([record for entry in entries for record in entry], name)
-    part = resolve_object(columns, role, how.columns or {}, name)
+    part = resolve_object(list(columns), role, how.columns or {}, name)
+    if lacks_numbers(part, role, how.columns):
+        made = {key: _column(key, values, name) for key, values in columns.items()}
+        refuse_leftover(
+            part, [key for key in made if holds_numbers(made[key])], role, name
+        )
     counts = [len(entry) for entry in entries]
     owner = np.repeat(np.arange(len(counts)), counts)
     for key in () if how.lenient else part.values():

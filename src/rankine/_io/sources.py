@@ -24,6 +24,7 @@ from rankine.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from rankine._base.arrays import Floats, Ints
 
@@ -74,6 +75,22 @@ PLAIN = Reading()
 """No option is given: everything is inferred."""
 
 
+@dataclass(frozen=True, slots=True)
+class File:
+    """Where data were read from, and how, so that they can be read otherwise.
+
+    Attributes:
+        place: a file, a folder or a pattern of files.
+        how: what the user said of it then.
+        stamps: the path, the size and the time of each file; None if it can be read
+            only once, as standard input is.
+    """
+
+    place: Path
+    how: Reading
+    stamps: tuple[tuple[str, int, int], ...] | None
+
+
 class _Form:
     """What may be asked of data in any form; a form has a field for what it can say."""
 
@@ -82,6 +99,11 @@ class _Form:
     @property
     def role(self) -> str | None:
         """What it was read as, "qrels" or "run"; None if it can be either."""
+        return None
+
+    @property
+    def file(self) -> File | None:
+        """Where it was read from, if that was before it was known for what."""
         return None
 
     @property
@@ -173,6 +195,7 @@ class Rows(_Form):
         is_matrix: whether its queries are the rows of a matrix.
         origins: the files that rows of several come from, each with how many rows.
         contradiction: in how many of the first lists ranks and scores disagree.
+        file: where it was read from, if `read_run` or `read_qrels` did so.
     """
 
     frame: pl.DataFrame
@@ -197,6 +220,7 @@ class Rows(_Form):
     is_matrix: bool = False
     origins: tuple[tuple[Rows, int], ...] = ()
     contradiction: Contradiction = NO_CONTRADICTION
+    file: File | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -276,6 +300,7 @@ class Stream(_Form):
         n_rows: about how many rows it has, None if that is not known.
         memo: what is kept of it between two readings.
         contradiction: in how many of the first lists ranks and scores disagree.
+        file: where it is read from, if `read_run` says so.
     """
 
     open: Callable[[], Generator[Rows, None, None]]
@@ -290,6 +315,7 @@ class Stream(_Form):
     n_rows: int | None = None
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     contradiction: Contradiction = NO_CONTRADICTION
+    file: File | None = None
 
     @property
     def role(self) -> str:
@@ -331,6 +357,7 @@ class Lists(_Form):
         notes: what was inferred or changed while reading.
         kind: what it was found to be, in words.
         n_places: how many queries there are, if their ids are positions in a list.
+        file: where it was read from, if `read_run` or `read_qrels` did so.
     """
 
     data: Mapping[Any, dict[Any, float] | list[Any]]
@@ -339,6 +366,7 @@ class Lists(_Form):
     notes: tuple[str, ...] = ()
     kind: str = ""
     n_places: int | None = None
+    file: File | None = None
 
     @property
     def is_empty(self) -> bool:

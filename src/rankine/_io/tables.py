@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from rankine._io.sources import Rows
+from rankine._io.values import FIRST, holds_numbers
 from rankine.errors import ColumnNotFoundError, FormatError, nearest
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ class Part:
         names: the names of its columns.
         load: reads the columns of these names; the second list names those that hold
             numbers, which stay text if one value is not a number.
-        numeric: the names of the columns that hold numbers; None if they must be read
-            to know.
         entries: what a JSON object has by its keys, if the file is one.
         notes: what was inferred or changed while reading.
         kind: what it was found to be, in words.
@@ -41,7 +40,6 @@ class Part:
     title: str
     names: tuple[str, ...]
     load: Callable[[Sequence[str], Collection[str]], Loaded]
-    numeric: tuple[str, ...] | None = None
     entries: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
     kind: str = ""
@@ -52,9 +50,16 @@ class Part:
 
     def columns_of_numbers(self) -> tuple[str, ...]:
         """Return the names of the columns that hold numbers."""
-        if self.numeric is not None:
-            return self.numeric
-        return holding_numbers(self.load(self.names, ())[0].schema)
+        if self.batches is None:
+            loaded = [self.load(self.names, ())]
+        else:
+            loaded = [*islice(self.batches(self.names, (), FIRST), 1)]
+        return tuple(
+            column.name
+            for frame, _ in loaded
+            for column in frame
+            if holds_numbers(column)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,15 +203,6 @@ def together(frames: Sequence[pl.DataFrame], origins: Sequence[Rows]) -> pl.Data
                 )
                 raise FormatError(msg)
     return first if len(frames) == 1 else pl.concat(frames, how="vertical")
-
-
-def holding_numbers(schema: Mapping[str, pl.DataType]) -> tuple[str, ...]:
-    """Return the names of the columns that hold numbers, or lists of them."""
-    return tuple(
-        name
-        for name, dtype in schema.items()
-        if getattr(dtype, "inner", dtype).is_numeric()
-    )
 
 
 def origin_of(name: str, loaded: Sequence[Loaded]) -> Rows | Places:

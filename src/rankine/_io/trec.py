@@ -1,7 +1,9 @@
 """TREC text: ``query Q0 item rank score tag``, and ``query 0 item grade`` for qrels.
 
-Fields are separated by any white space; a line that begins with ``#`` is a comment; the
-rank column is not read, but for the first lines, where ranks are compared with scores.
+Fields are separated by any white space; a line that begins with ``#`` is a comment, as
+in trec_eval 10, even if it has all fields: such lines, which may be rows with an id
+that begins so, are counted in a note, of a run in its first lines. The rank column is
+not read, but for the first lines, where ranks are compared with scores.
 A file is read in parts of whole lines, so that memory holds one part. A regular part,
 with one space between fields and nothing else, goes straight to the reader of polars;
 any other part is brought into that form first.
@@ -21,6 +23,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
+from rankine._base.text import Counted
 from rankine._io.bytes import UNPACKED_BY_POLARS, decoded
 from rankine._io.fields import NUMBER_IN_BYTES
 from rankine._io.mappings import in_one
@@ -127,6 +130,8 @@ def read_trec(
     elif how.columns:
         said = "the columns of TREC text are fixed; columns= and --col are ignored"
         notes += (f"{opened.name}: {said}",)
+    if role == "run":
+        notes += _hidden(opened.head.split(b"\n"), layout, opened.name)
     stream = Stream(
         lambda: with_rows(_parts(opened, layout), opened.name, role),
         opened.name,
@@ -136,7 +141,16 @@ def read_trec(
         n_rows=opened.n_lines,
         contradiction=_contradiction(opened, layout),
     )
-    return in_one(stream) if role == "qrels" else stream
+    return replace(in_one(stream), role=role) if role == "qrels" else stream
+
+
+def _hidden(lines: list[bytes], layout: Layout, name: str) -> tuple[str, ...]:
+    """Count the comments that could be rows."""
+    fields = [line.split() for line in lines if line[:1] == b"#"]
+    n_fields = len(layout.fields)
+    n = sum(len(own) == n_fields and _has_numbers(own, layout) for own in fields)
+    fate = " with all columns after #: left out as a comment, as in trec_eval 10"
+    return (Counted(f"{name}: ", n, "line", fate),) if n else ()
 
 
 def _contradiction(opened: Opened, layout: Layout) -> Contradiction:
@@ -300,14 +314,15 @@ def _read_irregular(part: bytes, layout: Layout, name: str, line: int) -> Rows:
             raise DataError(msg)
         kept.append(b" ".join(fields))
         number.append(line + index)
+    notes = _hidden(lines, layout, name) if layout.kind == "qrels" else ()
     if not kept:
         empty = pl.DataFrame(schema=_types(layout.wanted))
-        return Rows(empty, name, lines=np.zeros(0, dtype=np.int64))
+        return Rows(empty, name, lines=np.zeros(0, dtype=np.int64), notes=notes)
     frame = _parse(b"\n".join(kept), layout, " ")
     if frame is None or frame.height != len(kept) or any(frame.null_count().row(0)):
         frame = _parse_slowly(kept, number, layout, name)
-    frame = frame.select(layout.wanted)
-    return Rows(_ordered(frame, layout), name, lines=np.array(number, dtype=np.int64))
+    frame = _ordered(frame.select(layout.wanted), layout)
+    return Rows(frame, name, lines=np.array(number, dtype=np.int64), notes=notes)
 
 
 def _fitted(fields: list[bytes], layout: Layout) -> list[bytes] | None:
@@ -315,19 +330,23 @@ def _fitted(fields: list[bytes], layout: Layout) -> list[bytes] | None:
 
     The fields before the tag must be there, with numbers where they belong.
     """
-    *names, _ = layout.fields
-    n_names = len(names)
-    if len(fields) < n_names or not all(
-        NUMBER_IN_BYTES.fullmatch(field)
-        for name, field in zip(names, fields, strict=False)
-        if name in {"rank", "value", "score"}
-    ):
+    n_names = len(layout.fields) - 1
+    if len(fields) < n_names or not _has_numbers(fields, layout):
         return None
     if layout.more_words and len(fields) > n_names:
         return fields[: n_names + 1]
     if layout.sniffed.format == "trec-loose":
         return [*fields[:n_names], b"_".join(fields[n_names:]) or b"_"]
     return None
+
+
+def _has_numbers(fields: list[bytes], layout: Layout) -> bool:
+    """Say whether there are numbers where they belong."""
+    return all(
+        NUMBER_IN_BYTES.fullmatch(field)
+        for name, field in zip(layout.fields, fields, strict=False)
+        if name in {"rank", "value", "score"}
+    )
 
 
 def _wrong_fields(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _INTEGERS = (
     pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32,
 )  # fmt: skip
+FIRST = 200
+"""Rows by which it is told what a column holds."""
 DROPS = "; lenient=True or --lenient drops such rows"
 NOT_JUDGED = "for an item that is not judged, give -1 or drop it"
 _WHOLE_BITS: dict[Any, int] = {pl.Float32: 24, pl.Float64: 53}
@@ -227,6 +229,31 @@ def _parsed(texts: pl.Series) -> pl.Series:
 
 _TRUTHS = {"true": 1.0, "false": 0.0}
 """How files of text write booleans."""
+_MISSING = ("", "na", "n/a", "<na>", "null", "none", "nan")
+"""How they write what is missing."""
+
+
+def holds_numbers(column: pl.Series) -> bool:
+    """Say whether a column holds numbers, booleans, or texts of these.
+
+    Texts are told by the first of them, without those that stand for nothing.
+
+    >>> (
+    ...     holds_numbers(pl.Series(["0.1", "", "NA"])),
+    ...     holds_numbers(pl.Series(["1", "a"])),
+    ... )
+    (True, False)
+    """
+    dtype = getattr(column.dtype, "inner", column.dtype)
+    if dtype == pl.Object:
+        return any(isinstance(value, (int, float)) for value in column)
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype != pl.String:
+        return dtype.is_numeric() or dtype == pl.Boolean
+    texts = column.filter(column != "").head(FIRST).str.strip_chars().str.to_lowercase()
+    texts = texts.filter(~texts.is_in(_MISSING))
+    return len(texts) > 0 and _parsed(texts).null_count() == 0
 
 
 def ends(column: pl.Series) -> tuple[Any, Any]:

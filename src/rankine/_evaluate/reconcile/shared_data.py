@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from os import PathLike, fsdecode
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.records import cached_property
 from rankine._evaluate.evaluate import prepare
-from rankine._io import source_of
+from rankine._io import opens_again, source_of
 from rankine._io.itself import refuse_itself
 from rankine._io.mappings import held
-from rankine._io.sources import Rows, Stream
 from rankine._join.judgements import truth_of
 from rankine._join.known import catalog_of, reference_of
 from rankine.errors import RankineError
@@ -84,7 +82,7 @@ class SharedData:
         return truth
 
     def _source(self, *, by_rank: bool) -> Source:
-        by_rank = by_rank and _opens_again(self._run)
+        by_rank = by_rank and opens_again(self._run)
         how = self._options.reading("run", by_rank=by_rank)
         source: Source = self._once(
             ("run", by_rank), lambda: held(source_of(self._run, how))
@@ -95,7 +93,7 @@ class SharedData:
         data = self._options.reference
         if data is None:
             return None
-        by_rank = by_rank and _opens_again(data)
+        by_rank = by_rank and opens_again(data)
         how = self._options.reading("reference", by_rank=by_rank)
         source: Source = self._once(
             ("reference", by_rank), lambda: reference_of(data, how, None)
@@ -113,10 +111,3 @@ class SharedData:
         if isinstance(held, RankineError):
             raise held
         return held
-
-
-def _opens_again(data: Any) -> bool:
-    """Say whether data can be read a second time, in another way."""
-    if isinstance(data, (str, PathLike)):
-        return fsdecode(data) not in {"-", "/dev/stdin"}
-    return not isinstance(data, (Rows, Stream))
