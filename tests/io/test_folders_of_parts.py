@@ -201,9 +201,10 @@ def test_a_repeat_in_another_file_says_where_both_are(
     (folder / "a").write_text(head + line.format("x") + line.format("y"))
     (folder / "b").write_text(head + line.format("z") + line.format("y"))
     pair: list[Any] = [folder, {"q": ["y"]}]
+    qrels, run = pair if role == "qrels" else pair[::-1]
 
     with pytest.raises(DuplicateItemError) as caught:
-        rk.evaluate(*(pair if role == "qrels" else pair[::-1]), "RR")
+        rk.evaluate(qrels, run, "RR")
 
     first = 2 + bool(head)
     assert f"{folder}/a:{first} and {folder}/b:{first}" in str(caught.value)
