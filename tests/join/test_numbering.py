@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from rankine._join.numbering import Numbering
+from rankine._join.ids import Numbering
 
 
 def test_ids_that_come_in_many_parts_are_numbered_and_kept_in_one_piece() -> None:

@@ -25,9 +25,9 @@ from rankine._io.mappings import as_rows
 from rankine._io.rank_columns import contradiction
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import refuse_empty
+from rankine._join.by_position import met_by_number, paired
 from rankine._join.ids import text_order
 from rankine._join.pieces import grouped
-from rankine._join.places import met_by_number, paired
 from rankine._tables.order import sorted_rows
 from rankine._tables.segments import position, runs
 

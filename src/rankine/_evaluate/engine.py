@@ -27,11 +27,11 @@ from rankine._io.sources import (
     Stream,
 )
 from rankine._join.align import match
+from rankine._join.by_position import is_listed, met_by_number, paired
 from rankine._join.chunks import read
 from rankine._join.context import know
 from rankine._join.judgements import Truth
 from rankine._join.known import NOTHING, Known
-from rankine._join.places import is_listed, met_by_number, paired
 from rankine._join.readers import DifferentItems, FirstItems, OrderedLists
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.joined import Aligned, Listed, apply, cut

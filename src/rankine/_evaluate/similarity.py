@@ -20,10 +20,10 @@ from rankine._evaluate.summary import finite, summarize
 from rankine._evaluate.warnings import NO_DOUBTS, Doubts
 from rankine._io import source_of
 from rankine._io.sources import Lists
+from rankine._join.by_position import all_paired, met_by_number
 from rankine._join.lists import Lists as Ranked
 from rankine._join.lists import lists_of
 from rankine._join.pairs import Joined, join
-from rankine._join.places import all_paired, met_by_number
 from rankine._metrics.similarity.measures import Measure, parse_measure, parse_measures
 from rankine.errors import DataError, ParameterError, UsageError
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
     from rankine._join import Judged
     from rankine._metrics.metric import Metric, Parts
-    from rankine._tables.joined import Ids
+    from rankine._tables.joined import IdSequence
     from rankine._tables.lists import Exposure
 
 _ABOVE_ZERO = float(np.nextafter(0, 1))
@@ -154,7 +154,7 @@ def summarize(
     metric: Metric,
     table: Judged,
     rule: Convention,
-    ids: Ids = (),
+    ids: IdSequence = (),
     weights: Floats | None = None,
 ) -> Summary:
     """Compute a metric for every query and sum it up as the convention says.
@@ -480,7 +480,7 @@ def _with_empty(
     values: Floats,
     empty: Bools,
     rule: Convention,
-    ids: Ids,
+    ids: IdSequence,
     lacks: str,
 ) -> Floats:
     """Give queries without relevant items the value that the convention says."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
     from rankine._join.judgements import Named
     from rankine._join.lists import First
-    from rankine._tables.joined import Aligned, Ids
+    from rankine._tables.joined import Aligned, IdSequence
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +65,12 @@ class Stored:
         table: the table itself, which is gone.
     """
 
-    ids: Ids
+    ids: IdSequence
     trail: Trail | None = None
     table: None = None
 
 
-def _chosen_ids(ids: Ids, queries: Ints) -> list[Any]:
+def _chosen_ids(ids: IdSequence, queries: Ints) -> list[Any]:
     return [ids[query] for query in queries.tolist()]
 
 

@@ -240,7 +240,7 @@ def _with_reference(
     notes: list[str],
 ) -> Recommended:
     """Add the lists of another recommender, by the numbers of items."""
-    others = known.others
+    others = known.ranked_reference
     if others is None:
         return table
     top, said = side.reference(duplicates)

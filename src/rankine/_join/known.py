@@ -73,14 +73,14 @@ class TrainingData:
     def had(self) -> Interactions:
         """Who had what, by their places in `users` and `items`."""
         n_users, n_items = len(self.users), len(self.items)
-        return Interactions(self._numbered, n_users, n_items, _sorted)
+        return Interactions(self._users_and_items, n_users, n_items, _sorted)
 
     @property
     def frames(self) -> list[pl.DataFrame]:
         """What numbers depend on, as rows."""
         return [self.frame]
 
-    def _numbered(self) -> tuple[Ints, Ints]:
+    def _users_and_items(self) -> tuple[Ints, Ints]:
         user = Index(self.users).find(self.frame["query"])
         item = Index(self.items).find(self.frame["item"])
         return user, item
@@ -138,14 +138,15 @@ class Known:
         features: the features of items.
         catalog: how many items there are, or which.
         reference: the lists of another recommender.
-        others: the same in the order of their ranks, which a convention decides.
+        ranked_reference: the same in the order of their ranks, which a convention
+            decides.
     """
 
     train: TrainingData | TrainingCounts | None = None
     features: Features | None = None
     catalog: int | pl.Series | None = None
     reference: Source | None = None
-    others: RankedLists | None = None
+    ranked_reference: RankedLists | None = None
 
     @property
     def items(self) -> dict[str, pl.Series]:
@@ -157,8 +158,8 @@ class Known:
             ids["items"] = self.features.items
         if isinstance(self.catalog, pl.Series):
             ids["catalog"] = self.catalog
-        if self.others is not None:
-            ids["reference"] = self.others.items
+        if self.ranked_reference is not None:
+            ids["reference"] = self.ranked_reference.items
         return ids
 
     @property
@@ -167,8 +168,8 @@ class Known:
         ids = {}
         if self.train is not None:
             ids["train"] = self.train.users
-        if self.others is not None:
-            ids["reference"] = self.others.queries
+        if self.ranked_reference is not None:
+            ids["reference"] = self.ranked_reference.queries
         return ids
 
     @property
@@ -216,7 +217,9 @@ class Known:
             return self
         reference = self.reference
         key = (rule.order, rule.tie, rule.score_bits, rule.duplicates)
-        return self._once(key, lambda: replace(self, others=lists_of(reference, rule)))
+        return self._once(
+            key, lambda: replace(self, ranked_reference=lists_of(reference, rule))
+        )
 
     def beside(self, reference: Source | None) -> Known:
         """Return the same with another reference."""

@@ -162,7 +162,7 @@ class KnownItems:
 
     def reference(self, duplicates: str) -> tuple[Top, tuple[str, ...]]:
         """Return the lists of the reference, and notes on repeated items."""
-        others = self._known.others
+        others = self._known.ranked_reference
         if others is None:
             msg = "there is no reference"
             raise ValueError(msg)

@@ -84,11 +84,11 @@ class Lists:
         ids: the items as they came.
         order: the order of the items, None if they are already in order.
         scores: by rank, None if the order was given.
-        falls: whether all scores fall, so that nothing is tied.
+        untied: whether no two scores of a list are equal.
         scored: whether the scores are the user's own, and not made from ranks.
         ranks: the rank of each item, where they are numbers of a column of which some
             are left out; None where they are 1, 2, 3 and so on.
-        steps: how scores rise and fall along the lists, as they came.
+        steps: how scores rise and fall along the lists, as they came and not by rank.
         lengths: the lengths of the lists before they were cut, None if they were not.
         repeated: how many rows that repeat an item were left out before that.
     """
@@ -100,7 +100,7 @@ class Lists:
     ids: Ids
     order: Ints | None
     scores: Floats | None
-    falls: bool = True
+    untied: bool = True
     scored: bool = True
     ranks: Ints | None = None
     steps: Steps = NO_STEPS
@@ -182,7 +182,7 @@ def lists_of(
         rows.name, rows.notes, chunk.queries, chunk.starts, ids, chunk.order, scores
     )
     lists = _ranked(replace(lists, scored=not rows.ranked), rule)
-    return _numbered(chunk, lists) if rule.order == "rank_value" else lists
+    return _with_rank_gaps(chunk, lists) if rule.order == "rank_value" else lists
 
 
 def _of_all(source: Source) -> Chunk:
@@ -240,7 +240,7 @@ def _of_matrix(source: Dense, rule: Convention, depth: int) -> Lists:
         Ids(lambda: items, "row {}".format),
         order=None,
         scores=scores,
-        falls=steps_of(scores, starts).strict,
+        untied=steps_of(scores, starts).strict,
         lengths=length[filled],
     )
 
@@ -259,13 +259,13 @@ def _last_only(chunk: Chunk) -> Chunk:
     return replace(chunk, rows=replace(rows, notes=notes), starts=starts, order=None)
 
 
-def _numbered(chunk: Chunk, lists: Lists) -> Lists:
+def _with_rank_gaps(chunk: Chunk, lists: Lists) -> Lists:
     """Use the numbers of a rank column as the ranks, if they have gaps."""
     rows, values = chunk.rows, lists.scores
     if values is None or not rows.ranked:
         return lists
     check_ranks(chunk, rows.frame["value"].to_numpy().astype(np.float64, copy=False))
-    if not lists.falls:
+    if not lists.untied:
         refuse_same_ranks(
             rows, values, lists.starts, lists.order, lists.queries.__getitem__
         )
@@ -318,9 +318,9 @@ def _ranked(lists: Lists, rule: Convention) -> Lists:
     again = sorted_rows(lists.text_order, scores, starts, rule.tie)
     scores = scores[again]
     order = again if lists.order is None else lists.order[again]
-    falls = steps_of(scores, starts).strict
+    untied = steps_of(scores, starts).strict
     steps = steps if lists.scored else NO_STEPS
-    return replace(lists, order=order, scores=scores, falls=falls, steps=steps)
+    return replace(lists, order=order, scores=scores, untied=untied, steps=steps)
 
 
 @dataclass(frozen=True, eq=False)

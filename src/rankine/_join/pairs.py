@@ -121,10 +121,10 @@ def _side(lists: Lists, kept: Ints, *, scored: bool) -> Side:
     rows = _rows(lists, kept)
     starts = starts_of(length[kept])
     scored = scored and lists.scored
-    if lists.scores is None or (lists.falls and not scored):
+    if lists.scores is None or (lists.untied and not scored):
         return Side(starts)
     score = lists.scores[rows]
-    if lists.falls:
+    if lists.untied:
         return Side(starts, score=score)
     kept_score = score if scored else None
     number = np.repeat(np.arange(len(kept)), length[kept])

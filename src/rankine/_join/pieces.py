@@ -13,7 +13,7 @@ from rankine._base.limits import limits
 from rankine._base.text import KEEP_BEST, Counted
 from rankine._io.repeats import first_repeat, marked
 from rankine._io.sources import Rows
-from rankine._join.numbering import Numbering
+from rankine._join.ids import Numbering
 from rankine._tables.keys import with_query
 from rankine._tables.segments import stable_order, starts_of
 from rankine.errors import DuplicateItemError

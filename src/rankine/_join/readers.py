@@ -13,9 +13,8 @@ from rankine._io import mappings
 from rankine._io.repeats import marked
 from rankine._io.sources import Dense
 from rankine._io.sources import Lists as Mappings
-from rankine._join.ids import item_keys
+from rankine._join.ids import compact, item_keys
 from rankine._join.lists import First, Ids, Lists, first_of, lists_of
-from rankine._join.numbering import compact
 from rankine._join.pieces import Chunk
 from rankine._join.spill import refuse_more
 from rankine._tables.keys import may_repeat

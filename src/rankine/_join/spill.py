@@ -21,7 +21,7 @@ from rankine._base.blocks import ahead
 from rankine._base.limits import limits
 from rankine._base.memory import in_use, in_words
 from rankine._io.sources import Rows
-from rankine._join.numbering import Numbering
+from rankine._join.ids import Numbering
 from rankine._join.pieces import Chunk, list_starts
 from rankine._tables.segments import groups_of, stable_order, starts_of
 from rankine.errors import NoSpaceError, ParameterError

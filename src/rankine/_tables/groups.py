@@ -1,4 +1,7 @@
-"""What is known in addition to lists: groups, topics, distances, training data."""
+"""What is known in addition to lists: groups, topics, distances, training data.
+
+What training data say a user did with an item, whatever it was, is that they had it.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ SHOWN = 3
 """How many ids are shown as examples."""
 
 
-class Ids(Protocol):
+class IdSequence(Protocol):
     """Ids: a list, or a column that is taken by an array of positions."""
 
     def __len__(self) -> int:
@@ -87,7 +87,7 @@ class Aligned:
     """
 
     table: Judged
-    ids: Ids
+    ids: IdSequence
     missing: int
     missing_ids: tuple[Any, ...]
     extra: list[Any]
@@ -150,12 +150,14 @@ class Listed:
         strange: a note on items that are not in the catalogue.
         bare: a note on items that have no features.
         catalogue: a note on the catalogue, if none was given.
+        unsorted: how many lists are not in the order of their scores, if the order
+            given is used.
         items: the ids of items by number.
         steps: how scores rise and fall along the lists.
     """
 
     table: Recommended
-    ids: Ids
+    ids: IdSequence
     notes: tuple[str, ...] = ()
     strange: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()
@@ -172,7 +174,7 @@ class Listed:
 
 def joined(
     table: Judged,
-    ids: Ids,
+    ids: IdSequence,
     extra: list[Any],
     extra_length: Sequence[int] | Ints,
     notes: tuple[str, ...],
@@ -317,8 +319,8 @@ def too_low(n: int) -> DataError:
     return DataError(f"{count(n, 'negative grade')}, which the convention refuses")
 
 
-def _chosen(ids: Ids, kept: Bools) -> Ids:
+def _chosen(ids: IdSequence, kept: Bools) -> IdSequence:
     if isinstance(ids, list):
         return [*compress(ids, kept)]
-    some: Ids = ids[np.flatnonzero(kept)]
+    some: IdSequence = ids[np.flatnonzero(kept)]
     return some

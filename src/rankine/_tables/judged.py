@@ -246,7 +246,10 @@ class Judged:
         )
 
     def of_queries(self, kept: Bools) -> Judged:
-        """Return the table of some queries, which are renumbered."""
+        """Return the table of some queries, which are renumbered.
+
+        The pool has their grades alone; pairs keep the numbers of all judgements.
+        """
         number = np.cumsum(kept) - 1
         left = self.take(kept[self.query])
         counts = np.diff(self.pool.starts)[kept]

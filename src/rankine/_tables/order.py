@@ -249,7 +249,10 @@ class Compared:
     def _count(
         self, scores: Floats, starts: Ints, row: Ints, group: Ints
     ) -> tuple[Ints, Ints]:
-        """Count what is above some rows and tied with them, once for all rules."""
+        """Count what is above some rows and tied with them, once for all rules.
+
+        The first answer is kept, as the same rows are asked for under each rule.
+        """
         if self._counted is None:
             if self.steps.rises:
                 ordered = sort_descending(scores, starts)

@@ -92,7 +92,8 @@ class Pool:
     def sum_of_largest(self, values: Floats, k: int | None, by_rank: Floats) -> Floats:
         """Sum each query's k largest values, each over its rank's divisor.
 
-        `values` has one entry per grade, such as its gain, and none is negative.
+        `values` has one entry per grade, such as its gain, and none is negative;
+        `by_rank` has the divisor of rank 1 at index 1.
         """
         width = self.width
         if width:

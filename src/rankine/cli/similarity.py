@@ -58,8 +58,8 @@ def command(
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._evaluate.similarity import compare, matrix_of, plan_of  # noqa: PLC0415
     from rankine._io import source_of  # noqa: PLC0415 - --help stays fast
+    from rankine._join.by_position import all_paired  # noqa: PLC0415
     from rankine._join.lists import lists_of  # noqa: PLC0415
-    from rankine._join.places import all_paired  # noqa: PLC0415
 
     if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
         msg = "at least two runs are needed, got one"

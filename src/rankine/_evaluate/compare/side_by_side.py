@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.forks import has_threads
-from rankine._join.places import is_listed, refuse_other_queries
+from rankine._join.by_position import is_listed, refuse_other_queries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -110,6 +110,7 @@ def met_by_number(
             may have more of them.
 
     >>> from rankine import from_ranked
+    >>> from rankine._io.sources import Lists
     >>> run = from_ranked([["a"], ["b"]])
     >>> met_by_number(Lists({0: {"a"}, 1: {"b"}}, "qrels"), run, ("qrels", "run"))
     ()
