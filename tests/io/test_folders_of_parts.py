@@ -200,10 +200,12 @@ def test_a_repeat_in_another_file_says_where_both_are(
         )
     (folder / "a").write_text(head + line.format("x") + line.format("y"))
     (folder / "b").write_text(head + line.format("z") + line.format("y"))
-    pair: list[Any] = [folder, {"q": ["y"]}]
+    pair: tuple[Any, Any] = (folder, {"q": ["y"]})
+    if role == "run":
+        pair = {"q": ["y"]}, folder
 
     with pytest.raises(DuplicateItemError) as caught:
-        rk.evaluate(*(pair if role == "qrels" else pair[::-1]), "RR")
+        rk.evaluate(*pair, "RR")
 
     first = 2 + bool(head)
     assert f"{folder}/a:{first} and {folder}/b:{first}" in str(caught.value)
