@@ -299,7 +299,7 @@ def test_few_items_of_recommenders() -> None:
     metric = "nDCG(gain='linear')@6"
     ev = rk.evaluate({0: grades}, {0: range(6)}, metric, convention="recommenders")
     same = {1: {1: 5, 2: 4, 3: 3}, 2: {1: 5, 2: 5, 3: 3}}
-    own = rk.evaluate(same, same, ["P@3", "P@5"], convention="recommenders")
+    own = rk.evaluate(same, dict(same), ["P@3", "P@5"], convention="recommenders")
 
     assert ev[metric] == pytest.approx(0.785, 1e-4)
     assert own.mean == {"P@3": 1, "P@5": 0.6}

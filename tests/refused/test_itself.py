@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from scipy import sparse
 
 import rankine as rk
 from rankine.errors import ParameterError
@@ -94,3 +95,40 @@ def test_one_column_of_objects_may_have_a_grade_beside_the_score() -> None:
     records = [{"query": "q", "items": hits}]
 
     assert rk.evaluate(records, records, "RR")["RR"] == 1 / 2
+
+
+SAME: dict[str, Any] = {
+    "scores": {"q": {"a": 1, "b": 2}, "r": {"a": 1}},
+    "lists": {"q": ["a", "b"], "r": []},
+    "lists by place": [["a"], ["b"]],
+    "scores by place": [{"a": 1}, {"b": 1}],
+    "sparse": sparse.csr_matrix([[0.5, 1.0]]),
+    "matrix": rk.from_scores([[0.5, 1.0]]),
+}
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("form", [*SAME, "file"])
+def test_the_same_object_is_not_evaluated_against_itself(
+    ask: str, form: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "both.json"
+    path.write_text(json.dumps(SAME["scores"]))
+    data = path if form == "file" else SAME[form]
+
+    with pytest.raises(ParameterError) as caught:
+        ASKS[ask](data, None)
+
+    assert str(caught.value) == (
+        f"{path if form == 'file' else 'the same object'} is given as the judgements "
+        "and as the run, so the run would be evaluated against itself; give the "
+        "judgements in an object of their own"
+    )
+
+
+def test_objects_may_have_a_grade_and_a_score() -> None:
+    both = {
+        "q": [{"id": "a", "grade": 1, "score": 1}, {"id": "b", "grade": 0, "score": 2}]
+    }
+
+    assert rk.evaluate(both, both, "RR")["RR"] == 1 / 2

@@ -114,6 +114,11 @@ def _hint(data: Any, role: Role) -> str:
     )
 
 
+def are_records(data: Sequence[Any], how: Reading) -> bool:
+    """Say whether the entries of a list are rows that name their queries."""
+    return bool(data) and all(_is_record(entry, how) for entry in data)
+
+
 def _is_record(entry: Any, how: Reading) -> bool:
     """Say whether this is a row that names its query, and not {item: number}."""
     if not isinstance(entry, dict) or not all(isinstance(key, str) for key in entry):
@@ -132,7 +137,7 @@ def _of_list(data: Sequence[Any], role: Role, how: Reading, name: str) -> Source
             f"with a query{_hint_of_entry(odd, role)}"
         )
         raise FormatError(msg)
-    if data and all(_is_record(entry, how) for entry in data):
+    if are_records(data, how):
         need_threads()
         return from_records(list(data), role, how, name)
     return from_entries(dict(enumerate(data)), role, how, name, len(data))

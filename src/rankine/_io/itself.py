@@ -1,18 +1,20 @@
-"""One table given as judgements and as a run: it needs two columns of items."""
+"""The same data as judgements and as a run: a table needs two columns of items."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._io import open_table
+from rankine._io import are_records, open_table
 from rankine._io.bytes import STDIN
 from rankine._io.columns import resolve
 from rankine._io.frames import is_frame
 from rankine._io.records import records_part
+from rankine._io.sources import Dense, hold_objects, is_sparse
 from rankine.errors import ParameterError, RankineError
 
 if TYPE_CHECKING:
@@ -27,10 +29,10 @@ _SAME = "the same table"
 
 
 def refuse_itself(qrels: Any, run: Any, of_qrels: Reading, of_run: Reading) -> None:
-    """Refuse a table that would be evaluated against itself.
+    """Refuse data that would be evaluated against themselves.
 
     One table may be both judgements and run if it has a column of items for each, or
-    one column of grades and another of scores.
+    one column of grades and another of scores; so may lists of objects.
 
     Args:
         qrels: the judgements, as they were given.
@@ -38,12 +40,23 @@ def refuse_itself(qrels: Any, run: Any, of_qrels: Reading, of_run: Reading) -> N
         of_qrels: how the judgements are to be read.
         of_run: how the run is to be read.
     """
-    if qrels is run or _same_file(qrels, run):
-        try:
-            part, chosen = _parts(run, of_qrels, of_run)
-        except RankineError:
-            return  # the reader says what is wrong
-        _refuse(part, *chosen)
+    if qrels is not run and not _same_file(qrels, run):
+        return
+    try:
+        part = _table(run, of_run)
+        if part is None or part.entries is not None:
+            judged = ranked = {}
+        else:
+            judged = resolve(part.names, "qrels", of_qrels.columns, part.title)
+            ranked = resolve(part.names, "run", of_run.columns, part.title)
+    except RankineError:
+        return  # the reader says what is wrong
+    if part is None:
+        _refuse_lists(run, "the same object")
+    elif part.entries is not None:
+        _refuse_lists(part.entries, part.title)
+    else:
+        _refuse(part, judged, ranked)
 
 
 def _same_file(first: Any, second: Any) -> bool:
@@ -54,26 +67,34 @@ def _same_file(first: Any, second: Any) -> bool:
     return one != STDIN and os.path.realpath(one) == os.path.realpath(other)
 
 
-def _parts(
-    data: Any, of_qrels: Reading, of_run: Reading
-) -> tuple[Part | None, list[dict[str, str]]]:
-    """Return a table with named columns, and what they are as qrels and as a run."""
+def _table(data: Any, how: Reading) -> Part | None:
+    """Return what has named columns, None for all else."""
     if isinstance(data, (str, os.PathLike)):
         # The columns are those of judgements or of a run, which are named below.
-        part = open_table(data, _SAME, replace(of_run, columns=None)).parts[0]
-    elif is_frame(data):
-        part = open_table(data, _SAME).parts[0]
-    elif isinstance(data, list) and data and isinstance(data[0], dict):
-        part = records_part(data, _SAME)
-    else:
-        return None, [{}, {}]
-    judged = resolve(part.names, "qrels", of_qrels.columns, part.title)
-    ranked = resolve(part.names, "run", of_run.columns, part.title)
-    return part, [judged, ranked]
+        return open_table(data, _SAME, replace(how, columns=None)).parts[0]
+    if is_frame(data):
+        return open_table(data, _SAME).parts[0]
+    if isinstance(data, (list, tuple)) and are_records(data, how):
+        return records_part(list(data), _SAME)
+    return None
 
 
-def _refuse(part: Part | None, judged: dict[str, str], ranked: dict[str, str]) -> None:
-    if part is None or judged["item"] != ranked["item"]:
+def _refuse_lists(data: Any, title: str) -> None:
+    """Refuse lists and matrices, unless they hold objects with grades and scores."""
+    if isinstance(data, Mapping) and not is_sparse(data):
+        data = list(data.values())
+    listed = isinstance(data, (list, tuple))
+    matrix = is_sparse(data) or isinstance(data, Dense)
+    if matrix or (listed and data and not hold_objects(data)):
+        msg = (
+            f"{title} is given as the judgements and as the run, so the run would be "
+            "evaluated against itself; give the judgements in an object of their own"
+        )
+        raise ParameterError(msg)
+
+
+def _refuse(part: Part, judged: dict[str, str], ranked: dict[str, str]) -> None:
+    if judged["item"] != ranked["item"]:
         return
     value = ranked.get("score", ranked.get("rank"))
     if judged.get("grade") != value or _holds_objects(part, judged["item"]):
