@@ -219,7 +219,7 @@ def _with_fates(
     table: Judged,
     values: Floats,
     rule: Convention,
-    ids: Ids,
+    ids: IdSequence,
     weights: Floats | None,
 ) -> tuple[Floats, Bools, Bools | None]:
     """Do with queries that have nothing to find, or no items, what the convention says.
