@@ -12,7 +12,7 @@ import numpy as np
 from rankine._base.records import cached_property
 from rankine._base.text import count
 from rankine._conventions.presets import convention
-from rankine._evaluate.notes import in_words, undefined
+from rankine._evaluate.notes import sentences, undefined_notes
 from rankine._evaluate.options import Options
 from rankine._evaluate.plan import Group, Plan
 from rankine._evaluate.result import Evaluation
@@ -60,7 +60,7 @@ class Similarity(Evaluation):
         ]
         tied = int(np.count_nonzero(m.tied))
         ties = [f"{count(tied, 'query')} with tied items"] if tied else []
-        gaps = in_words(undefined(self.summaries))
+        gaps = sentences(undefined_notes(self.summaries))
         return (*joined.notes, *gaps, *shallow, *ties)
 
 

@@ -15,7 +15,7 @@ from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.engine import paired_with
 from rankine._evaluate.evaluate import Job, prepare
-from rankine._evaluate.notes import in_words
+from rankine._evaluate.notes import sentences
 from rankine._evaluate.options import Options
 from rankine._evaluate.part import Part, Queries
 from rankine._evaluate.result import Evaluation
@@ -216,8 +216,8 @@ class Evaluations(Total[_Batches]):
             summaries,
             tuple(_Ids([*queries.ids.values()]) for queries in part.queries),
             name,
-            notes=in_words(findings.notes(plan, by_label, last=came.notes)),
-            warnings=in_words(findings.warnings),
+            notes=sentences(findings.notes(plan, by_label, last=came.notes)),
+            warnings=sentences(findings.warnings),
         )
 
     @property
