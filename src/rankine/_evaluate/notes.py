@@ -239,14 +239,14 @@ def _by_group(
     if all(other == first for other in others):
         yield from map(Note, first)
         return
-    whose: dict[str, list[str]] = {}
+    whose: dict[str, list[int]] = {}
     for group, one in zip(plan.judged, seen, strict=True):
-        own = [metric for _, metric, _ in group.members]
-        for words in said(one, own):
-            labels = (plan.labels[number] for number, _, _ in group.members)
-            whose.setdefault(words, []).extend(labels)
+        for words in said(one, [member.metric for member in group.members]):
+            numbers = (member.number for member in group.members)
+            whose.setdefault(words, []).extend(numbers)
     for words, named in whose.items():
-        yield _of_some(words, named, len(every))
+        labels = [plan.labels[number] for number in sorted(named)]
+        yield _of_some(words, labels, len(every))
 
 
 def _of_some(words: str, labels: Sequence[str], n: int, link: str = " ({})") -> Note:
@@ -300,15 +300,14 @@ def _apart(plan: Plan, seen: Sequence[Seen]) -> Iterator[Note]:
     """Say what only the judgements or only the run has, and for which metrics."""
     fates: dict[str, list[str]] = {}
     judged_only: list[str] = []
-    for group in plan.groups:
-        for number, metric, rule in group.members:
-            if isinstance(metric, ListMetric) and "judgements" not in metric.needs:
-                continue
-            left_out = rule.queries in {"run", "both"}
-            fate = "left out" if left_out else "counted as 0"
-            fates.setdefault(fate, []).append(plan.labels[number])
-            if rule.queries != "run":
-                judged_only.append(plan.labels[number])
+    members = (member for group in plan.groups for member in group.members)
+    for number, metric, rule in sorted(members, key=itemgetter(0)):
+        if isinstance(metric, ListMetric) and "judgements" not in metric.needs:
+            continue
+        fate = "left out" if rule.queries in {"run", "both"} else "counted as 0"
+        fates.setdefault(fate, []).append(plan.labels[number])
+        if rule.queries != "run":
+            judged_only.append(plan.labels[number])
     n_metrics, one = len(plan.asked), max(seen, key=lambda one: one.extra)
     if one.missing:
         who = count(one.missing, "judged query")

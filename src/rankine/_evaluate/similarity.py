@@ -14,7 +14,7 @@ from rankine._base.text import count
 from rankine._conventions.presets import convention
 from rankine._evaluate.notes import sentences, undefined_notes
 from rankine._evaluate.options import Options
-from rankine._evaluate.plan import Group, Plan
+from rankine._evaluate.plan import Group, Member, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import finite, summarize
 from rankine._evaluate.warnings import NO_DOUBTS, Doubts
@@ -132,7 +132,9 @@ def plan_of(measures: Any) -> Plan:
         msg = "no measure was asked for; name at least one, such as RBO(p=0.9)"
         raise UsageError(msg)
     rule = convention("rankine")
-    members = tuple((number, measure, rule) for number, measure in enumerate(asked))
+    members = tuple(
+        Member(number, measure, rule) for number, measure in enumerate(asked)
+    )
     group = Group(rule, members, None, keep_scores=False)
     return Plan(asked, tuple(map(str, asked)), asked, (group,), rule, ())
 

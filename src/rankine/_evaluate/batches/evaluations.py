@@ -27,7 +27,8 @@ from rankine._metrics.lists.kind import ListMetric
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from rankine._evaluate.plan import Group, Plan
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.plan import Group
     from rankine._metrics.metric import Metric
 
 _OPTIONS = {option.name for option in fields(Options)} - {
@@ -87,7 +88,7 @@ class Evaluations(Total[_Batches]):
         job.check()
         self._plan = plan = job.plan
         self._versions = versions(plan.asked)
-        self._job = job.in_parts(_open(plan))
+        self._job = job.in_parts(plan.with_rules(mean=_unrounded))
         for metric, bound in zip(plan.asked, plan.bound, strict=True):
             _refuse(metric, bound, self._job)
         self.part = self.nothing()
@@ -312,16 +313,6 @@ def _refuse_sample(metric: Metric, n_queries: int) -> None:
         raise ParameterError(msg)
 
 
-def _open(plan: Plan) -> Plan:
-    """Return a plan for a part of the data: nothing is rounded or missing yet."""
-    groups = tuple(
-        replace(
-            group,
-            members=tuple(
-                (number, metric, rule.replace(nothing="nan", decimals=None))
-                for number, metric, rule in group.members
-            ),
-        )
-        for group in plan.groups
-    )
-    return replace(plan, groups=groups)
+def _unrounded(rule: Convention) -> Convention:
+    """Return the rule of a part of the data: nothing is rounded or missing yet."""
+    return rule.replace(nothing="nan", decimals=None)
