@@ -72,7 +72,9 @@ def evaluate_source(
         source: the run.
         name: what to call the run.
         depth: the number of items of each list that are kept.
-        joins: where joined tables are kept, for further plans on the same data.
+        joins: where joined tables are kept, for further plans on the same data, which
+            read nothing again that is there. Others may look deeper, so judged items
+            are looked for at any rank.
         known: what is known of items and users, for metrics of lists.
         keep: how many first items of each list to keep, to be shown later.
         weights: how much each query counts; None if all count the same.
