@@ -217,7 +217,8 @@ class SparkEvaluation(Evaluation):
     ) -> None:
         plan, part = job.plan, state.part or Part.nothing(job.plan)
         summaries = part.summaries(plan, job.known)
-        super().__init__(plan, summaries, (_Counted(range(part.queries[0].n)),), name)
+        n = max(queries.n for queries in part.queries)
+        super().__init__(plan, summaries, (_Counted(range(n)),), name)
         _ = self.mean  # which a convention may refuse
         self._sent, self._rows, self._pair = sent, rows, pair
         self._collected: dict[str, str] = {}
