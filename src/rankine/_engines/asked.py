@@ -14,14 +14,13 @@ from rankine._tables.order import Order
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from collections.abc import Set as AbstractSet
 
     from rankine._conventions.convention import Convention
     from rankine._engines.frames import Pair
     from rankine._evaluate.evaluate import Job
     from rankine._evaluate.options import Options
-    from rankine._evaluate.plan import Group, Plan
+    from rankine._evaluate.plan import Plan
     from rankine._metrics.metric import Metric
 
 IN_MEMORY = "use rankine.evaluate, which has all data at hand"
@@ -86,7 +85,7 @@ def by_scores(plan: Plan, pair: Pair) -> Plan:
         asked = rule.order in BY_RANK or not pair.run.scored
         return rule.replace(order=by) if asked else rule
 
-    return _with_rules(plan, by_score, by_score)
+    return plan.with_rules(by_score, by_score)
 
 
 def top_of(plan: Plan, pair: Pair, options: Options) -> TopRows | None:
@@ -136,21 +135,7 @@ def opened(plan: Plan) -> Plan:
         return rule.replace(nothing="nan", decimals=None, empty_truth=empty)
 
     # Nor are fractions and a catalogue that are of all data.
-    return replace(_with_rules(plan, table, mean), untold=(), catalog=None)
-
-
-def _with_rules(
-    plan: Plan,
-    table: Callable[[Convention], Convention],
-    mean: Callable[[Convention], Convention],
-) -> Plan:
-    """Change what the groups of a plan follow: of their tables, and of their means."""
-
-    def changed(group: Group) -> Group:
-        members = tuple((n, metric, mean(rule)) for n, metric, rule in group.members)
-        return replace(group, rule=table(group.rule), members=members)
-
-    return replace(plan, groups=tuple(map(changed, plan.groups)))
+    return replace(plan.with_rules(table, mean), untold=(), catalog=None)
 
 
 def places_of(plan: Plan, pair: Pair) -> tuple[tuple[int, str], ...]:

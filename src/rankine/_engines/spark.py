@@ -30,7 +30,7 @@ from rankine._engines.state import State
 from rankine._engines.work import MOST, Work
 from rankine._evaluate.engine import refuse_spread
 from rankine._evaluate.evaluate import DEFAULT, prepare
-from rankine._evaluate.notes import in_words
+from rankine._evaluate.notes import sentences
 from rankine._evaluate.options import Options
 from rankine._evaluate.part import Part
 from rankine._evaluate.result import Evaluation
@@ -217,7 +217,8 @@ class SparkEvaluation(Evaluation):
     ) -> None:
         plan, part = job.plan, state.part or Part.nothing(job.plan)
         summaries = part.summaries(plan, job.known)
-        super().__init__(plan, summaries, (_Counted(range(part.queries[0].n)),), name)
+        n = max(queries.n for queries in part.queries)
+        super().__init__(plan, summaries, (_Counted(range(n)),), name)
         _ = self.mean  # which a convention may refuse
         self._sent, self._rows, self._pair = sent, rows, pair
         self._collected: dict[str, str] = {}
@@ -228,8 +229,8 @@ class SparkEvaluation(Evaluation):
         found = replace(part.findings, seen=seen, doubts=doubts)
         first, last = read_notes(plan, pair, top), rank_notes(plan, pair)
         notes = found.notes(plan, self.summaries, first=first, last=last)
-        self._said = in_words(notes)
-        self.warnings = in_words(found.warnings)
+        self._said = sentences(notes)
+        self.warnings = sentences(found.warnings)
 
     @property
     def notes(self) -> tuple[str, ...]:

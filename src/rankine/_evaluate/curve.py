@@ -171,7 +171,7 @@ def _table(
                 f"for {metric @ deepest}; evaluate it too, without a smaller depth="
             )
             raise ParameterError(msg)
-        label = planned.labels[known.members[0][0]]
+        label = planned.labels[known.members[0].number]
         return table, evaluation.summaries[label].weights
     if not any(isinstance(table, Aligned) for table in evaluation.tables):
         msg = f"{type(evaluation).__name__} no longer has the ranks of items"

@@ -10,7 +10,7 @@ import numpy as np
 from rankine._base.limits import limits
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
-from rankine._evaluate.plan import OF_LISTS, users_of
+from rankine._evaluate.plan import OF_LISTS
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import Summary, summarize
 from rankine._evaluate.warnings import (
@@ -72,7 +72,9 @@ def evaluate_source(
         source: the run.
         name: what to call the run.
         depth: the number of items of each list that are kept.
-        joins: where joined tables are kept, for further plans on the same data.
+        joins: where joined tables are kept, for further plans on the same data, which
+            read nothing again that is there. Others may look deeper, so judged items
+            are looked for at any rank.
         known: what is known of items and users, for metrics of lists.
         keep: how many first items of each list to keep, to be shown later.
         weights: how much each query counts; None if all count the same.
@@ -84,6 +86,9 @@ def evaluate_source(
         truth, source = paired_with(truth, source)
         source, known = _beside(source, known, partial=partial)  # with its new ids
         _refuse_fractions(plan, truth)
+    asked, unranked = plan, plan.rule.order in BY_RANK and not source.ranked
+    if unranked:
+        plan = plan.with_rules(lambda rule: _ranked(rule, source))
     beside = _readers(plan, source, depth, joins, keep)
     items = DifferentItems(source) if plan.counts_items else None
     found: tuple[Reader | None, ...] = (items, *beside)
@@ -93,19 +98,20 @@ def evaluate_source(
         _refuse_catalog(plan.catalog, source.name, items.n)
     by_number: dict[int, Summary] = {}
     tables: list[Any] = []
-    for group, reader in zip(plan.groups, beside, strict=True):
+    for group, of_asked, reader in zip(plan.groups, asked.groups, beside, strict=True):
         table: Any
         if group.lists:
+            rule = of_asked.rule  # of the reference, which may have ranks of its own
             table = _listed_for(
-                group, truth, source, known, reader, depth, joins, partial=partial
+                group, rule, truth, known, reader, depth, joins, partial=partial
             )
         else:
-            rule, table = _ranked(group.rule, source), next(matched)
+            table = next(matched)
             if depth is not None:  # before a convention takes items out of the lists
                 refuse_spread(group)
                 table = cut(table, depth)
-            table = apply(table, rule, partial=partial)
-            if rule is not group.rule:
+            table = apply(table, group.rule, partial=partial)
+            if unranked:
                 said = no_ranks(source.name, scored=table.scored)
                 table = replace(table, notes=(*table.notes, said))
             if keep is not None:
@@ -121,7 +127,7 @@ def evaluate_source(
     train = None if partial else known.train
     doubts = _doubts_of(truth, source, plan, tables, train)
     summaries = tuple(map(by_number.__getitem__, range(len(plan.asked))))
-    return Evaluation(plan, summaries, tuple(tables), name, unsorted, doubts)
+    return Evaluation(asked, summaries, tuple(tables), name, unsorted, doubts)
 
 
 def _doubts_of(
@@ -209,12 +215,12 @@ def _readers(
     shared: dict[Any, OrderedLists | FirstItems] = {}
     readers: list[OrderedLists | FirstItems | None] = []
     for group in plan.groups:
-        rule = _ranked(group.rule, source)
+        rule = group.rule
         reader: OrderedLists | FirstItems | None = None
         key: tuple[Any, ...]
         if group.lists:
             deepest = _deepest(group, depth)
-            if joins is None or _key_of_lists(group, rule, deepest) not in joins:
+            if joins is None or _key_of_lists(group, deepest) not in joins:
                 key = OrderedLists, _order_of(rule), deepest
                 reader = shared.setdefault(key, OrderedLists(source, rule, deepest))
         elif keep is not None and rule.unjudged != "removed":
@@ -249,11 +255,8 @@ def _needs_of(group: Group) -> dict[str, Metric]:
     }
 
 
-def _key_of_lists(
-    group: Group, rule: Convention, deepest: int | None
-) -> tuple[Any, ...]:
-    needs = _needs_of(group)
-    return (*_order_of(rule), users_of(needs.keys(), rule), deepest, *sorted(needs))
+def _key_of_lists(group: Group, deepest: int | None) -> tuple[Any, ...]:
+    return (*group.key, deepest, *sorted(_needs_of(group)))
 
 
 def _looks_deep(source: Source, *, partial: bool) -> bool:
@@ -286,8 +289,8 @@ def _n_unsorted(source: Source, tables: list[Any]) -> int:
 
 def _listed_for(
     group: Group,
+    rule: Convention,
     truth: Truth | None,
-    source: Source,
     known: Known,
     reader: OrderedLists | FirstItems | None,
     depth: int | None,
@@ -295,24 +298,26 @@ def _listed_for(
     *,
     partial: bool,
 ) -> Listed:
-    """Return the lists that a group of metrics reads, with all that is known."""
-    rule = _ranked(group.rule, source)
+    """Return the lists that a group of metrics reads, with all that is known.
+
+    Those of the reference are ranked by the rule, if they have what it asks for.
+    """
     needs, deepest = _needs_of(group), _deepest(group, depth)
-    key = _key_of_lists(group, rule, deepest)
+    key = _key_of_lists(group, deepest)
     if not isinstance(reader, OrderedLists):
         kept: Listed = (joins or {})[key]
         return kept
     lists = reader.lists
     known = known.needed(needs.keys())
     if known.reference is not None:
-        known = known.ranked(_ranked(group.rule, known.reference))
+        known = known.ranked(_ranked(rule, known.reference))
     listed = know(
         lists,
         known,
         truth,
         deepest,
-        rule.duplicates,
-        users=users_of(needs.keys(), rule),
+        group.rule.duplicates,
+        users=group.users,
         partial=partial,
     )
     if depth is not None:
@@ -377,12 +382,9 @@ def _joins(
     if truth is None:
         read(source, beside)
         return []
-    orders = plan.orders
-    if plan.rule.order in BY_RANK and not source.ranked:
-        orders = tuple(order._replace(by="score") for order in orders)
     by_order = {} if joins is None else joins
     missing: dict[Order, bool] = {}
-    for group, order in zip(plan.judged, orders, strict=True):
+    for group, order in zip(plan.judged, plan.orders, strict=True):
         known = by_order.get(order)
         if known is None or (group.keep_scores and known.table.scores is None):
             missing[order] = missing.get(order, False) or group.keep_scores
@@ -398,7 +400,7 @@ def _joins(
         by_order |= matched
     elif beside:
         read(source, beside)
-    return [by_order[order] for order in orders]
+    return [by_order[order] for order in plan.orders]
 
 
 def _misses(aligned: Aligned) -> bool:

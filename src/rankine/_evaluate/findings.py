@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.text import Counted, count
 from rankine._conventions.tools import TOOLS
 from rankine._evaluate.notes import (
+    Note,
     Seen,
-    notes_of,
+    hardly_met_notes,
+    judged_notes,
+    once,
     ranking_metrics,
     seen_in,
-    warnings_of,
+    undefined_notes,
+    weight_notes,
+    without_effect,
 )
 from rankine._evaluate.warnings import NO_DOUBTS, added, cautions_of, with_steps
 from rankine._tables.joined import Aligned, Listed
@@ -21,7 +26,6 @@ from rankine._tables.joined import Aligned, Listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rankine._evaluate.notes import Note
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.warnings import Caution, Doubts
@@ -177,16 +181,30 @@ class Findings:
             first: notes on what happened before data were joined.
             last: notes on what was seen once all of them had come.
         """
-        return notes_of(
-            plan,
-            summaries,
-            self.seen,
-            doubts=self.doubts,
-            catalogue=self.catalogue,
-            said=(*first, *self.read, *last),
+        if self.seen:
+            seen = judged_notes(plan, summaries, self.seen)
+        else:
+            seen = undefined_notes(summaries)
+        return once(
+            (
+                *map(Note, self.doubts.notes()),
+                *without_effect(plan.rel, plan.asked, plan.bound),
+                *map(Note, self.catalogue),
+                *weight_notes(plan, summaries),
+                *seen,
+                *map(Note, (*first, *self.read, *last)),
+            )
         )
 
     @property
     def warnings(self) -> tuple[Note, ...]:
         """What makes the numbers doubtful: the data first, then the tool."""
-        return warnings_of(self.seen, self.doubts, self.cautions)
+        return (
+            *map(Note, self.doubts.warnings()),
+            *hardly_met_notes(self.seen, "warning"),
+            *(
+                Note(words, caution.metrics)
+                for caution in self.cautions
+                if (words := caution.told()) is not None
+            ),
+        )

@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Bools, Floats
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
-    from rankine._evaluate.warnings import Caution, Doubts
     from rankine._metrics.metric import Metric
     from rankine._tables.judged import Judged
 
 
 _NO_LIMIT = np.iinfo(np.int64).max
-_BY_RULE = "the tie rule decides"
+_RULE_DECIDES = "the tie rule decides"
 
 
 class Note(NamedTuple):
@@ -44,7 +43,7 @@ class Note(NamedTuple):
     metrics: tuple[str, ...] = ()
 
 
-def in_words(notes: Iterable[Note]) -> tuple[str, ...]:
+def sentences(notes: Iterable[Note]) -> tuple[str, ...]:
     """Return the sentences of notes."""
     return tuple(note.words for note in notes)
 
@@ -210,58 +209,12 @@ def _depths(metrics: Sequence[Metric]) -> list[int]:
     return sorted({metric.depth for metric in metrics if metric.depth is not None})
 
 
-def notes_of(
-    plan: Plan,
-    summaries: Mapping[str, Summary],
-    seen: Sequence[Seen],
-    *,
-    doubts: Doubts,
-    catalogue: Iterable[str],
-    said: Iterable[str],
-) -> tuple[Note, ...]:
-    """Say what a reader of the numbers must know, each thing once.
-
-    Args:
-        plan: what was computed.
-        summaries: the summaries of all metrics.
-        seen: what was seen of judged queries, for each group of metrics.
-        doubts: what was seen of the data as they are.
-        catalogue: whose items are the catalogue, where nobody gave one.
-        said: the notes made while data were read and joined.
-    """
-    return once(
-        (
-            *map(Note, doubts.notes()),
-            *without_effect(plan.rel, plan.asked, plan.bound),
-            *map(Note, catalogue),
-            *weight_notes(plan, summaries),
-            *(_judged(plan, summaries, seen) if seen else undefined(summaries)),
-            *map(Note, said),
-        )
-    )
-
-
-def warnings_of(
-    seen: Sequence[Seen], doubts: Doubts, cautions: Iterable[Caution]
-) -> tuple[Note, ...]:
-    """Say what makes the numbers doubtful: the data first, then the tool."""
-    return (
-        *map(Note, doubts.warnings()),
-        *_hardly_met(seen, "warning"),
-        *(
-            Note(words, caution.metrics)
-            for caution in cautions
-            if (words := caution.told()) is not None
-        ),
-    )
-
-
 def ranking_metrics(plan: Plan) -> list[Metric]:
     """Return the metrics that read judged items, with what the convention says."""
     return [metric for metric in plan.bound if not isinstance(metric, ListMetric)]
 
 
-def _judged(
+def judged_notes(
     plan: Plan, summaries: Mapping[str, Summary], seen: Sequence[Seen]
 ) -> Iterator[Note]:
     """Say what was seen of judged queries."""
@@ -270,10 +223,10 @@ def _judged(
         metric.fact.summary != "sum" and metric.empty != "keep" for metric in metrics
     )
     yield from _apart(plan, seen)
-    yield from _hardly_met(seen, "note")
+    yield from hardly_met_notes(seen, "note")
     yield from _by_group(plan, seen, _unreachable)
     yield from _empty(summaries, n_metrics)
-    yield from undefined(summaries)
+    yield from undefined_notes(summaries)
     yield from _condensed(plan, seen)
     yield from _by_group(plan, seen, _of_lists)
     yield from _by_group(plan, seen, _tied)
@@ -291,14 +244,14 @@ def _by_group(
     if all(other == first for other in others):
         yield from map(Note, first)
         return
-    whose: dict[str, list[str]] = {}
+    whose: dict[str, list[int]] = {}
     for group, one in zip(plan.judged, seen, strict=True):
-        own = [metric for _, metric, _ in group.members]
-        for words in said(one, own):
-            labels = (plan.labels[number] for number, _, _ in group.members)
-            whose.setdefault(words, []).extend(labels)
+        for words in said(one, [member.metric for member in group.members]):
+            numbers = (member.number for member in group.members)
+            whose.setdefault(words, []).extend(numbers)
     for words, named in whose.items():
-        yield _of_some(words, named, len(every))
+        labels = [plan.labels[number] for number in sorted(named)]
+        yield _of_some(words, labels, len(every))
 
 
 def _of_some(words: str, labels: Sequence[str], n: int, link: str = " ({})") -> Note:
@@ -352,15 +305,14 @@ def _apart(plan: Plan, seen: Sequence[Seen]) -> Iterator[Note]:
     """Say what only the judgements or only the run has, and for which metrics."""
     fates: dict[str, list[str]] = {}
     judged_only: list[str] = []
-    for group in plan.groups:
-        for number, metric, rule in group.members:
-            if isinstance(metric, ListMetric) and "judgements" not in metric.needs:
-                continue
-            left_out = rule.queries in {"run", "both"}
-            fate = "left out" if left_out else "counted as 0"
-            fates.setdefault(fate, []).append(plan.labels[number])
-            if rule.queries != "run":
-                judged_only.append(plan.labels[number])
+    members = (member for group in plan.groups for member in group.members)
+    for number, metric, rule in sorted(members, key=itemgetter(0)):
+        if isinstance(metric, ListMetric) and "judgements" not in metric.needs:
+            continue
+        fate = "left out" if rule.queries in {"run", "both"} else "counted as 0"
+        fates.setdefault(fate, []).append(plan.labels[number])
+        if rule.queries != "run":
+            judged_only.append(plan.labels[number])
     n_metrics, one = len(plan.asked), max(seen, key=lambda one: one.extra)
     if one.missing:
         who = count(one.missing, "judged query")
@@ -373,7 +325,7 @@ def _apart(plan: Plan, seen: Sequence[Seen]) -> Iterator[Note]:
         yield _of_some(f"{said}: not evaluated", judged_only, n_metrics, " for {}")
 
 
-def _hardly_met(seen: Sequence[Seen], level: str) -> Iterator[Note]:
+def hardly_met_notes(seen: Sequence[Seen], level: str) -> Iterator[Note]:
     """Say that hardly any judged item is in the run, if that is of this level."""
     # Some metrics take items into the lists that are not there.
     met = min((one.in_common for one in seen), key=itemgetter(-1), default=None)
@@ -405,16 +357,12 @@ def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> Iterator[Note]:
         yield _of_some(said, labels, n_metrics)
 
 
-def undefined(summaries: Mapping[str, Summary]) -> list[Note]:
+def undefined_notes(summaries: Mapping[str, Summary]) -> Iterator[Note]:
     """Say for how many queries metrics have no value, though there is one to find."""
-    return [
-        Note(
-            f"{label} is undefined for {count(n, 'query')}: left out",
-            (label,),
-        )
-        for label, summary in summaries.items()
-        if (n := summary.n_without_value) > 0
-    ]
+    for label, summary in summaries.items():
+        if (n := summary.n_without_value) > 0:
+            said = f"{label} is undefined for {count(n, 'query')}: left out"
+            yield Note(said, (label,))
 
 
 def _of_lists(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
@@ -456,11 +404,11 @@ def _at(depths: Sequence[int], numbers: Sequence[str], first: str, later: str) -
     said: list[str] = []
     for number, which in cutoffs.items():
         words = later if said else first
-        said.append(words.format(number, _in_words(which, "or")))
-    return _in_words(said, "and")
+        said.append(words.format(number, _enumerated(which, "or")))
+    return _enumerated(said, "and")
 
 
-def _in_words(words: Sequence[str], link: str) -> str:
+def _enumerated(words: Sequence[str], link: str) -> str:
     *others, last = words or [""]
     return f"{', '.join(others)} {link} {last}" if others else last
 
@@ -517,7 +465,11 @@ def _rule_of_ties(metrics: Sequence[Metric]) -> str:
         "best": "in their best order",
         "worst": "in their worst order",
     }
-    return words.get(str(chosen.pop()), _BY_RULE) if len(chosen) == 1 else _BY_RULE
+    return (
+        words.get(str(chosen.pop()), _RULE_DECIDES)
+        if len(chosen) == 1
+        else _RULE_DECIDES
+    )
 
 
 def _negative(seen: Seen, _: Sequence[Metric]) -> Iterator[str]:

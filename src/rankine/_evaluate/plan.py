@@ -5,9 +5,9 @@ A convention becomes parameters of metrics here: data, no names of tools.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankine._base.records import cached_property
 from rankine._conventions.convention import BY_RANK, FIELDS, WITH_CUTOFF, Convention
@@ -21,7 +21,7 @@ from rankine._tables.order import Order
 from rankine.errors import ParameterError, UsageError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from collections.abc import Set as AbstractSet
 
 # Fields that decide the table; metrics for which they agree share one.
@@ -48,28 +48,47 @@ _BY_THRESHOLD = frozenset({"binary", "exponential_rel"})
 """Gains that ask for the smallest relevant grade."""
 
 
+class Member(NamedTuple):
+    """A metric of a group.
+
+    Attributes:
+        number: its place among the metrics that were asked for.
+        metric: the metric with what the convention says filled in.
+        rule: the convention as it holds for it, which decides its mean.
+    """
+
+    number: int
+    metric: Metric
+    rule: Convention
+
+
 @dataclass(frozen=True)
 class Group:
     """Metrics that are computed on the same table.
 
     Attributes:
         rule: the convention that decides the table.
-        members: the number of each metric, the metric, and its convention.
+        members: the metrics.
         depth: the deepest rank that any of them looks at; None if all ranks matter.
         keep_scores: whether one of them reads the scores of all items.
         lists: whether the table is one of lists, and not of judged items.
     """
 
     rule: Convention
-    members: tuple[tuple[int, Metric, Convention], ...]
+    members: tuple[Member, ...]
     depth: int | None
     keep_scores: bool
     lists: bool = False
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What decides the table of metrics that read judged items."""
-        return tuple(getattr(self.rule, field) for field in _OF_TABLE)
+        """What decides the table."""
+        return _key_of(self.members[0].metric, self.rule)
+
+    @property
+    def users(self) -> str | None:
+        """Whose lists metrics of lists look at; see `users_of`."""
+        return users_of(self.members[0].metric.needs, self.rule)
 
     @property
     def judged_only(self) -> bool:
@@ -160,6 +179,24 @@ class Plan:
         depths = [group.depth for group in self.judged if group.depth is not None]
         return max(depths) if depths and len(depths) == len(self.judged) else None
 
+    def with_rules(
+        self,
+        table: Callable[[Convention], Convention] = lambda rule: rule,
+        mean: Callable[[Convention], Convention] = lambda rule: rule,
+    ) -> Plan:
+        """Return the plan with other rules for its tables, and for its means."""
+        groups = tuple(
+            replace(
+                group,
+                rule=table(group.rule),
+                members=tuple(
+                    member._replace(rule=mean(member.rule)) for member in group.members
+                ),
+            )
+            for group in self.groups
+        )
+        return replace(self, groups=groups)
+
 
 @lru_cache(maxsize=256)
 def plan_of(
@@ -193,14 +230,10 @@ def plan_of(
         full if full is metric else full.called(str(metric))
         for full, metric in zip(filled, metrics, strict=True)
     )
-    groups: dict[tuple[Any, ...], list[tuple[int, Metric, Convention]]] = {}
+    groups: dict[tuple[Any, ...], list[Member]] = {}
     for number, metric in enumerate(bound):
-        of_metric = rule_for(metric, rule)
-        key = tuple(getattr(of_metric, field) for field in _OF_TABLE)
-        if isinstance(metric, ListMetric):
-            users = users_of(metric.needs, of_metric)
-            key = ("lists", users, *(getattr(of_metric, field) for field in OF_LISTS))
-        groups.setdefault(key, []).append((number, metric, of_metric))
+        member = Member(number, metric, rule_for(metric, rule))
+        groups.setdefault(_key_of(metric, member.rule), []).append(member)
     return Plan(
         tuple(metrics),
         tuple(str(metric) for metric in metrics),
@@ -356,7 +389,15 @@ def _needs_threshold(metric: Metric, rule: Convention) -> bool:
     return by_threshold and metric.takes("rel") and not is_given
 
 
-def _group(members: list[tuple[int, Metric, Convention]]) -> Group:
+def _key_of(metric: Metric, rule: Convention) -> tuple[Any, ...]:
+    """Return what decides the table of a metric."""
+    if isinstance(metric, ListMetric):
+        fields = (getattr(rule, field) for field in OF_LISTS)
+        return "lists", users_of(metric.needs, rule), *fields
+    return tuple(getattr(rule, field) for field in _OF_TABLE)
+
+
+def _group(members: list[Member]) -> Group:
     depths = [
         None if metric.get("ideal") == "retrieved" else metric.depth
         for _, metric, _ in members
@@ -366,8 +407,8 @@ def _group(members: list[tuple[int, Metric, Convention]]) -> Group:
         for _, metric, _ in members
     )
     deepest = None if None in depths else max(depth for depth in depths if depth)
-    rule = members[0][2]
-    if isinstance(members[0][1], ListMetric):
+    rule = members[0].rule
+    if isinstance(members[0].metric, ListMetric):
         return Group(rule, tuple(members), deepest, keep_scores=False, lists=True)
     # What is removed or pooled by the list itself depends on all of the list.
     if rule.unjudged == "removed" or rule.pool != "qrels":

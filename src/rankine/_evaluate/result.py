@@ -11,7 +11,7 @@ from rankine._base.records import cached_property
 from rankine._evaluate.findings import Findings
 from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.means import Means
-from rankine._evaluate.notes import in_words
+from rankine._evaluate.notes import sentences
 from rankine._evaluate.report_methods import DrawnEvaluation
 from rankine._evaluate.warnings import NO_DOUBTS, Doubts
 from rankine._io.values import NO_COLUMN
@@ -91,7 +91,7 @@ class Evaluation(DrawnEvaluation):
         tool may give another number: for a metric that it does not have, and for tied
         items whose order it leaves open.
         """
-        return in_words(self.findings.warnings)
+        return sentences(self.findings.warnings)
 
     @cached_property
     def findings(self) -> Findings:
@@ -322,7 +322,7 @@ class Evaluation(DrawnEvaluation):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was dropped, undefined or tied, in sentences; empty if nothing was."""
-        return in_words(self.findings.notes(self.plan, self.summaries))
+        return sentences(self.findings.notes(self.plan, self.summaries))
 
     @property
     def table(self) -> Any:

@@ -12,9 +12,9 @@ import numpy as np
 from rankine._base.records import cached_property
 from rankine._base.text import count
 from rankine._conventions.presets import convention
-from rankine._evaluate.notes import in_words, undefined
+from rankine._evaluate.notes import sentences, undefined_notes
 from rankine._evaluate.options import Options
-from rankine._evaluate.plan import Group, Plan
+from rankine._evaluate.plan import Group, Member, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import finite, summarize
 from rankine._evaluate.warnings import NO_DOUBTS, Doubts
@@ -60,7 +60,7 @@ class Similarity(Evaluation):
         ]
         tied = int(np.count_nonzero(m.tied))
         ties = [f"{count(tied, 'query')} with tied items"] if tied else []
-        gaps = in_words(undefined(self.summaries))
+        gaps = sentences(undefined_notes(self.summaries))
         return (*joined.notes, *gaps, *shallow, *ties)
 
 
@@ -132,7 +132,9 @@ def plan_of(measures: Any) -> Plan:
         msg = "no measure was asked for; name at least one, such as RBO(p=0.9)"
         raise UsageError(msg)
     rule = convention("rankine")
-    members = tuple((number, measure, rule) for number, measure in enumerate(asked))
+    members = tuple(
+        Member(number, measure, rule) for number, measure in enumerate(asked)
+    )
     group = Group(rule, members, None, keep_scores=False)
     return Plan(asked, tuple(map(str, asked)), asked, (group,), rule, ())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from rankine._evaluate.trail import Trail
     from rankine._metrics.metric import Metric
 
-SHOWN = 10
+T = TypeVar("T")
+TOP = 10
 """How many first items are shown if keep= was not given."""
 
 
@@ -102,8 +103,27 @@ class WorstQuery:
         return as_table(self)
 
 
+class ByQuery(Sequence[T]):
+    """A sequence of the records of some queries, which it has as `queries`."""
+
+    __slots__ = ()
+    queries: tuple[T, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: Any) -> Any:
+        """Return the record of one query, 0 for the first, or a slice of them."""
+        return self.queries[index]
+
+    def __len__(self) -> int:
+        """Return how many queries there are."""
+        return len(self.queries)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Worst(Sequence[WorstQuery]):
+class Worst(ByQuery[WorstQuery]):
     """The queries on which a metric is worst, the very worst first.
 
     It is a sequence of `WorstQuery`; its text shows them all.
@@ -128,18 +148,6 @@ class Worst(Sequence[WorstQuery]):
     queries: tuple[WorstQuery, ...]
     n_queries: int
     keep: int
-
-    @overload
-    def __getitem__(self, index: int) -> WorstQuery: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[WorstQuery, ...]: ...
-    def __getitem__(self, index: Any) -> Any:
-        """Return one query, 0 for the worst, or a slice of them."""
-        return self.queries[index]
-
-    def __len__(self) -> int:
-        """Return how many queries there are."""
-        return len(self.queries)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
@@ -273,7 +281,7 @@ def worst_queries(
 ) -> tuple[WorstQuery, ...]:
     """Return the record of some queries, of which ids, values and items are given."""
     records = []
-    shown = trail.keep or SHOWN
+    shown = trail.keep or TOP
     limit = metric.depth or shown
     least = least_relevant(metric)
     bounds = trail.starts.tolist()

@@ -15,7 +15,7 @@ from rankine._base.records import cached_property
 from rankine._conventions.convention import Convention
 from rankine._evaluate.compare.comparison import Comparison
 from rankine._evaluate.compare.system_values import SystemValues
-from rankine._evaluate.plan import Group, Plan
+from rankine._evaluate.plan import Group, Member, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import Summary
@@ -152,7 +152,7 @@ def _evaluation(
     planned = tuple(
         Group(
             rule,
-            tuple((number, bound[number], rule) for number in numbers),
+            tuple(Member(number, bound[number], rule) for number in numbers),
             None,
             keep_scores=False,
             lists=part["lists"].flag(),

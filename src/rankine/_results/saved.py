@@ -19,7 +19,7 @@ from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import finite, least_relevant
 from rankine._evaluate.trail import Stored, trail_of
-from rankine._evaluate.worst import SHOWN, plain, table_of
+from rankine._evaluate.worst import TOP, plain, table_of
 from rankine._report.export import to_dict
 from rankine._results.curves import curves_of, keep_curve
 from rankine._tables.joined import Aligned
@@ -282,7 +282,7 @@ def _trail(group: Group, table: Any, order: Ints) -> Trail | None:
     if not isinstance(table, Aligned):
         return None
     least = min(least_relevant(metric) for _, metric, _ in group.members)
-    return trail_of(table, order, (least, table.keep or SHOWN))
+    return trail_of(table, order, (least, table.keep or TOP))
 
 
 def _items(trail: Trail | None, *, arrays: bool) -> dict[str, Any] | None:

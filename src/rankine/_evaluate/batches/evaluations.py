@@ -15,7 +15,7 @@ from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.engine import paired_with
 from rankine._evaluate.evaluate import Job, prepare
-from rankine._evaluate.notes import in_words
+from rankine._evaluate.notes import sentences
 from rankine._evaluate.options import Options
 from rankine._evaluate.part import Part, Queries
 from rankine._evaluate.result import Evaluation
@@ -27,7 +27,8 @@ from rankine._metrics.lists.kind import ListMetric
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from rankine._evaluate.plan import Group, Plan
+    from rankine._conventions.convention import Convention
+    from rankine._evaluate.plan import Group
     from rankine._metrics.metric import Metric
 
 _OPTIONS = {option.name for option in fields(Options)} - {
@@ -87,7 +88,7 @@ class Evaluations(Total[_Batches]):
         job.check()
         self._plan = plan = job.plan
         self._versions = versions(plan.asked)
-        self._job = job.in_parts(_open(plan))
+        self._job = job.in_parts(plan.with_rules(mean=_unrounded))
         for metric, bound in zip(plan.asked, plan.bound, strict=True):
             _refuse(metric, bound, self._job)
         self.part = self.nothing()
@@ -216,8 +217,8 @@ class Evaluations(Total[_Batches]):
             summaries,
             tuple(_Ids([*queries.ids.values()]) for queries in part.queries),
             name,
-            notes=in_words(findings.notes(plan, by_label, last=came.notes)),
-            warnings=in_words(findings.warnings),
+            notes=sentences(findings.notes(plan, by_label, last=came.notes)),
+            warnings=sentences(findings.warnings),
         )
 
     @property
@@ -312,16 +313,6 @@ def _refuse_sample(metric: Metric, n_queries: int) -> None:
         raise ParameterError(msg)
 
 
-def _open(plan: Plan) -> Plan:
-    """Return a plan for a part of the data: nothing is rounded or missing yet."""
-    groups = tuple(
-        replace(
-            group,
-            members=tuple(
-                (number, metric, rule.replace(nothing="nan", decimals=None))
-                for number, metric, rule in group.members
-            ),
-        )
-        for group in plan.groups
-    )
-    return replace(plan, groups=groups)
+def _unrounded(rule: Convention) -> Convention:
+    """Return the rule of a part of the data: nothing is rounded or missing yet."""
+    return rule.replace(nothing="nan", decimals=None)

@@ -19,6 +19,7 @@ from rankine._evaluate.compare.system_values import SystemValues
 from rankine._evaluate.compare.whole_runs import check_whole, whole_notes, whole_of
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.intervals import draw_intervals
+from rankine._evaluate.notes import few
 from rankine._evaluate.options import options_of
 from rankine._evaluate.summary import has_no_weights
 from rankine._evaluate.worst import table_of
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 _KEEP = 10
 """How many first items of each list are kept, for queries that moved."""
-_SHOWN = 3
 
 
 def compare(
@@ -306,11 +306,10 @@ def unpaired(compared: SystemValues) -> list[str]:
         for system, name in enumerate(compared.systems):
             missing = np.flatnonzero(~there[metric, system] & there[metric].any(axis=0))
             if len(missing):
-                some = ", ".join(str(compared.queries[q]) for q in missing[:_SHOWN])
-                more = ", ..." if len(missing) > _SHOWN else ""
+                who = few([compared.queries[query] for query in missing])
                 notes.append(
                     f"{label}: {count(len(missing), 'query')} without a value in "
-                    f"{name} ({some}{more}), left out of its pairs"
+                    f"{name} ({who}), left out of its pairs"
                 )
         if not everyone.any() and there[metric].any():
             _refuse_apart(compared, there[metric], label)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from rankine._evaluate.compare.compare import (
 )
 from rankine._evaluate.compare.comparison import Comparison
 from rankine._evaluate.compare.system_values import SystemValues
+from rankine._evaluate.summary import mean_of
 from rankine._io.frames import frame_part, is_frame
 from rankine._stats.functions import LARGEST
 from rankine._stats.intervals import Sample, intervals
@@ -93,7 +93,7 @@ def compare_values(
     order = sorted(range(len(queries)), key=lambda row: str(queries[row]))
     columns = [_numbers_of(table, name)[order] for name in names]
     values = np.stack(columns)[None, :, :]
-    means = np.array([[_mean(column) for column in columns]])
+    means = np.array([[mean_of(column, None, None) for column in columns]])
     pairs = zip(columns, means[0].tolist(), strict=True)
     samples = [Sample(column, number=mean) for column, mean in pairs]
     bounds = intervals(samples, confidence=confidence, seed=seed)
@@ -123,8 +123,3 @@ def _numbers_of(table: pl.DataFrame, name: str) -> Floats:
         msg = f"{odd_value}; expected a finite number of at most {LARGEST:g} in size"
         raise DataError(msg)
     return numbers
-
-
-def _mean(column: Floats) -> float:
-    known = column[~np.isnan(column)]
-    return math.fsum(known.tolist()) / len(known) if len(known) else math.nan

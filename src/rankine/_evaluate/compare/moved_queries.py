@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine._base.notebook import as_table
-from rankine._evaluate.worst import TopItem, first_items, n_kept, plain
+from rankine._evaluate.worst import ByQuery, TopItem, first_items, n_kept, plain
 from rankine._stats.flips import NOTHING
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class MovedQuery:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moved(Sequence[MovedQuery]):
+class Moved(ByQuery[MovedQuery]):
     """The queries that differ most between two systems, the largest difference first.
 
     It is a sequence of `MovedQuery`; its text shows them all.
@@ -72,18 +71,6 @@ class Moved(Sequence[MovedQuery]):
     n_moved: int
     n_queries: int
     keep: int = 0
-
-    @overload
-    def __getitem__(self, index: int) -> MovedQuery: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[MovedQuery, ...]: ...
-    def __getitem__(self, index: Any) -> Any:
-        """Return one query, 0 for the one that differs most, or a slice of them."""
-        return self.queries[index]
-
-    def __len__(self) -> int:
-        """Return how many queries there are."""
-        return len(self.queries)
 
     def __str__(self) -> str:
         """Return the queries as text."""

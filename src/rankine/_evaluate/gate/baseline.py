@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankine import __version__
 from rankine._base.text import count
+from rankine._evaluate.notes import few
 from rankine._evaluate.worst import first_items, plain, table_of
 from rankine._io.mappings import as_rows
 from rankine._join.known import prints_of
-from rankine._tables.joined import Aligned, Listed
+from rankine._tables.joined import SHOWN, Aligned, Listed
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ FORMAT = "rankine gate"
 VERSION = 1
 KEEP = 10
 """How many first ids of each list are kept, as hashes."""
-_SHOWN = 3
 _LEAST_KEPT = 0.02
 """The share of first ids that two systems on the same items have at least in common."""
 _WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -203,7 +203,7 @@ class Baseline:
         )
         differences = _differences(self, new)
         if differences:
-            what = "; ".join(differences[:_SHOWN])
+            what = "; ".join(differences[:SHOWN])
             problem = f"{path} was made with different settings: {what}"
             msg = f"{problem}; use the same settings, or {_AGAIN}"
             raise DataError(msg)
@@ -420,10 +420,8 @@ def _other_data(old: Baseline, new: Baseline) -> str:
             if getattr(old.queries[query], part) != getattr(new.queries[query], part)
         ]
         if changed:
-            some = ", ".join(changed[:_SHOWN])
-            more = ", ..." if len(changed) > _SHOWN else ""
             of = count(len(changed), "query")
-            return f"the {words} of {of} changed ({some}{more}); {_AGAIN}"
+            return f"the {words} of {of} changed ({few(changed)}); {_AGAIN}"
     for name, before in old.data.items():
         if new.data.get(name, before) != before:
             return f"the contents of {name} changed; {_AGAIN}"

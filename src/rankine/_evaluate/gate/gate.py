@@ -447,7 +447,8 @@ def gate_run(
     new = Baseline.of(job, truth, evaluation)
     if terms.update or old is None:
         # What is written is compared with itself, and with the first baseline.
-        old = new = new if old is None else new.after(old)
+        new = new if old is None else new.after(old)
+        old = new
     else:
         old.refuse_other_data(new, path)
     directions = [bool(bound.higher_is_better) for bound in job.plan.bound]
