@@ -289,7 +289,7 @@ def _in_parts(text: bytes, name: str, how: Reading) -> Stream:
             if n > _ROWS:
                 yield rows(held)
                 held, n = {}, 0
-        if n:
+        if held:
             yield rows(held)
 
     return Stream(lambda: with_rows(parts(), name), name)

@@ -147,7 +147,7 @@ def _from_rows(
     for order, ranked in matched.by_order.items():
         dropped = (repeats_left_out(ranked.n_dropped),) if ranked.n_dropped else ()
         table, lengths = ranked.table(
-            judged.pool, len(extra), keep_scores=orders[order]
+            judged.pool, len(extra), matched.present, keep_scores=orders[order]
         )
         aligned[order] = joined(
             table,

@@ -100,7 +100,8 @@ def match(
     unjudged[list_row[list_row >= 0]] = False
     extra = run.queries.filter(unjudged).to_list()
     ids, named = judgements.queries, judgements.named
-    lengths, notes = [0] * len(extra), run.notes + notes
+    lengths = _lengths(scores, masked=masked)[unjudged]
+    notes = run.notes + notes
     return joined(table, ids, extra, lengths, notes, named=named)
 
 
@@ -109,17 +110,17 @@ def match_ranked(
 ) -> dict[Order, Aligned]:
     """Find the graded cells of a matrix of ranked items, if the order allows it.
 
-    It does not if scores matter or an item may be repeated, if queries or items are not
-    numbered like those of the grades, or if a query without any grade is not judged.
+    It does not if scores matter or an item may be repeated, or if queries or items are
+    not numbered like those of the grades. For 20,000 x 100, finding items by their
+    columns takes a fifth of the time of making a key for each grade; for 2,000 x 10
+    of 1,000 items, a twentieth.
     """
     source, grid = truth.source, run.grid
-    if not isinstance(source, Dense) or grid is None or run.grid_queries is None:
+    if not isinstance(source, Dense) or grid is None or run.queries is None:
         return {}
     n_queries, width = grid.shape
-    same = source.queries.equals(run.grid_queries) and source.items.dtype == pl.Int64
+    same = source.queries.equals(run.queries) and source.items.dtype == pl.Int64
     if not same or any(orders.values()) or _may_repeat(grid):
-        return {}
-    if not np.diff(truth.pool.starts).all():
         return {}
     shown = grid[:, :depth]
     column = Index(source.items).find(pl.Series(np.ascontiguousarray(shown).ravel()))

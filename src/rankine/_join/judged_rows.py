@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rankine._base.arrays import AnyArray, Floats, Ints
+    from rankine._base.arrays import AnyArray, Bools, Floats, Ints
     from rankine._io.sources import Rows, Stream
     from rankine._join.judgements import Judgements
     from rankine._join.pieces import Chunk
@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Lists:
-    """The lists of a chunk, with what is compared of their rows.
+    """The lists of a chunk that are not empty, with what is compared of their rows.
+
+    They are a chunk's as long as no item is repeated in it: if only the last row of an
+    item counts, they have fewer rows, and the chunk still says where each stood.
 
     Attributes:
         chunk: where they come from.
@@ -113,11 +116,15 @@ class JudgedRows:
         chunk = self._typed(chunk)
         number = self._number(chunk.queries)
         self._places.append((number, chunk.place))
+        filled = np.flatnonzero(np.diff(chunk.starts))
+        if not len(filled):
+            return
         keys = item_keys(chunk.rows.frame["item"], self.truth.seed)
         scores = self._scores(chunk)
         scores = None if scores is None else chunk.in_order(scores)
         keys, order = chunk.in_order(keys), chunk.order
-        lists = _Lists(chunk, chunk.starts, number, keys, scores, order)
+        starts = chunk.starts[np.append(filled, len(chunk.queries))]
+        lists = _Lists(chunk, starts, number[filled], keys, scores, order)
         self._match(lists, self.orders)
         if any(self.orders.values()):
             refuse_more("the scores of all items", self._memory)
@@ -131,10 +138,19 @@ class JudgedRows:
     def extra_order(self) -> Ints:
         """The order in which queries that are not judged come in the run."""
         n_judged = len(self.truth.queries)
-        first = np.zeros(n_judged + len(self.extra), dtype=np.int64)
+        first = np.zeros(n_judged + len(self.extra))
         for number, place in self._places if self.extra else ():
             first[number] = place
-        return np.argsort(first[n_judged:])
+        return np.argsort(first[n_judged:], kind="stable")
+
+    @property
+    def present(self) -> Bools:
+        """Which judged queries the run has, also those with an empty list."""
+        n_judged = len(self.truth.queries)
+        present = np.zeros(n_judged + len(self.extra), dtype=np.bool_)
+        for number, _ in self._places:
+            present[number] = True
+        return present[:n_judged]
 
     def _typed(self, chunk: Chunk) -> Chunk:
         """Bring ids to the types that those of the judgements have."""
@@ -142,16 +158,15 @@ class JudgedRows:
         items = rows.frame["item"]
         if (queries.dtype, items.dtype) == (truth.queries.dtype, truth.items.dtype):
             return chunk
-        # Of all rows where that is possible, which a refusal counts.
-        every = rows.frame["query"] if "query" in rows.frame.columns else queries
-        every, notes = truth.as_judged(every, "query", self._name)
+        frame, notes = rows.frame, dict[str, None]()
+        if "query" in frame.columns:  # all rows of which a refusal counts
+            every, said = truth.as_judged(frame["query"], "query", self._name)
+            frame, notes = frame.with_columns(every), dict.fromkeys(said)
+        queries, said = truth.as_judged(queries, "query", self._name)
         items, more = truth.as_judged(items, "item", self._name)
-        self._notes |= dict.fromkeys(notes + more)
-        frame = rows.frame.with_columns(items.alias("item"))
-        if "query" in frame.columns:
-            frame = frame.with_columns(every.alias("query"))
-        rows = replace(rows, frame=frame, grid=None)
-        return replace(chunk, rows=rows, queries=queries.cast(every.dtype))
+        self._notes |= notes | dict.fromkeys(said + more)
+        rows = replace(rows, frame=frame.with_columns(items))
+        return replace(chunk, rows=rows, queries=queries)
 
     def _number(self, ids: pl.Series) -> Ints:
         """Number the queries: the judged ones first, then the others."""

@@ -24,7 +24,7 @@ from rankine._io.sources import (
 )
 from rankine._io.values import NOT_JUDGED
 from rankine._join.ids import Index, as_first, item_keys, told_apart
-from rankine._join.pieces import grouped, refuse_twice
+from rankine._join.pieces import listed, refuse_twice
 from rankine._tables.keys import KeyTable, with_query
 from rankine._tables.pool import Pool
 from rankine._tables.segments import starts_of
@@ -112,7 +112,7 @@ class Judgements:
             row = int(np.flatnonzero(odd)[0])
             raise odd_grade(rows.where(row), float(grade[row]))
         items = frame["item"]
-        queries, starts, order = grouped(frame["query"])
+        queries, starts, order = listed(rows)
         if order is not None:
             grade, items = grade[order], items.gather(order)
         lists = np.arange(len(queries)), np.diff(starts)
@@ -239,7 +239,11 @@ def _of_items(rows: Rows) -> Rows:
     largest = frame.group_by("query", "item", maintain_order=True).agg(
         pl.col("value").max()
     )
-    return Rows(largest, rows.name, notes=rows.notes, role=rows.role, kind=rows.kind)
+    # Neither lines nor lists are those of these rows.
+    return Rows(
+        largest, rows.name, notes=rows.notes, role=rows.role, kind=rows.kind,
+        queries=rows.queries,
+    )  # fmt: skip
 
 
 def _named_in_matrix(source: Dense) -> Named:

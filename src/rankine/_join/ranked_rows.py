@@ -12,7 +12,7 @@ from rankine._tables.judged import Judged
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankine._base.arrays import Floats, Ints
+    from rankine._base.arrays import Bools, Floats, Ints
     from rankine._tables.pool import Pool
 
 _NO_INTS: Ints = np.zeros(0, dtype=np.int64)
@@ -57,7 +57,7 @@ class Ranked:
     unsorted: int = 0
 
     def table(
-        self, pool: Pool, n_extra: int, *, keep_scores: bool
+        self, pool: Pool, n_extra: int, present: Bools, *, keep_scores: bool
     ) -> tuple[Judged, Ints]:
         """Return the joined table of the judged queries, and the lengths of others."""
         whole = Part(*map(_joined, zip(*self.parts or [Part()], strict=True)))
@@ -77,7 +77,7 @@ class Ranked:
             tied=whole.tied,
             score=whole.score,
             n_retrieved=judged,
-            in_run=judged > 0,
+            in_run=present,
             scores=scores,
             score_query=score_query,
         )
