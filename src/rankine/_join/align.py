@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rankine._conventions.convention import BY_RANK
@@ -108,7 +107,7 @@ def _looked_up(
             run.notes,
             scored=scored and order.by == "score",
             named=truth.named,
-            steps=probed.steps if scored and order.by == "score" else no_steps,
+            steps=probed.steps(order) if scored and order.by == "score" else no_steps,
         )
         for order in some
     }
@@ -142,7 +141,7 @@ def _from_rows(
     unscored = frame.ranked or frame.placed
     notes = frame.notes + matched.notes
     in_order, ids = matched.extra_order, list(matched.extra)
-    extra, steps = [ids[place] for place in in_order], (matched.rises, matched.falls)
+    extra = [ids[place] for place in in_order]
     aligned = {}
     for order, ranked in matched.by_order.items():
         dropped = (repeats_left_out(ranked.n_dropped),) if ranked.n_dropped else ()
@@ -160,6 +159,6 @@ def _from_rows(
             unsorted=ranked.unsorted,
             named=judged.named,
             deepest=depth,
-            steps=no_steps if frame.ranked else partial(tuple, steps),
+            steps=no_steps if frame.ranked else ranked.steps.seen,
         )
     return aligned

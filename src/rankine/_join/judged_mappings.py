@@ -28,6 +28,8 @@ from rankine._tables.segments import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankine._base.arrays import Floats, Ints
     from rankine._io.sources import Lists
     from rankine._tables.order import Order
@@ -150,11 +152,12 @@ class Probed:
 
     @cached_property
     def _steps(self) -> Steps:
-        return steps_of(self._scores[0], self._starts)
+        return steps_of(self._run.numbers, self._run.starts)
 
-    def steps(self) -> tuple[int, bool]:
-        """Return how often a score is above the one before, and whether one falls."""
-        return self._steps.seen()
+    def steps(self, order: Order) -> Callable[[], tuple[int, bool]]:
+        """Return what says how scores rise and fall along all lists of the run."""
+        run = self._run
+        return lambda: steps_of(rounded(run.numbers, order.bits), run.starts).seen()
 
     def _by_places(self) -> Found:
         """Rank by the places in the lists, whatever their scores."""

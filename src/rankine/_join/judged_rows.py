@@ -8,6 +8,7 @@ compared, and only their ranks are computed, by counting the scores above them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
 from rankine._join.spill import refuse_more
 from rankine._tables.keys import may_repeat, width_of, with_query
 from rankine._tables.order import compare
-from rankine._tables.segments import NO_STEPS, expand, position
+from rankine._tables.segments import Steps, expand, position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -75,8 +76,6 @@ class JudgedRows:
         by_order: the judged rows, for each order.
         extra: queries that are not judged, in the order in which they were found, and
             their numbers, which follow those of the judged ones.
-        rises: how often a score is above the one before it in its list.
-        falls: whether one is below.
     """
 
     def __init__(
@@ -105,7 +104,6 @@ class JudgedRows:
         """Start with nothing found."""
         self.by_order = {order: Ranked() for order in self.orders}
         self.extra: dict[object, int] = {}
-        self.rises, self.falls = 0, False
         self._notes: dict[str, None] = {}
         self._places: list[tuple[Ints, AnyArray]] = []
 
@@ -194,12 +192,6 @@ class JudgedRows:
         if not orders:
             return
         compared = compare(lists.scores, starts, orders)
-        steps = (
-            values.steps for values in compared.values() if values.scores is not None
-        )
-        first_steps = next(steps, NO_STEPS)
-        self.rises += first_steps.rises
-        self.falls |= first_steps.falls > 0
         depth = self.depth
         if depth is not None:
             depths = [values.reach(depth, starts) for values in compared.values()]
@@ -224,6 +216,7 @@ class JudgedRows:
             ranked = self.by_order[order]
             ranked.parts.append(part)
             ranked.scored &= scores is not None
+            ranked.steps = Steps(*map(add, ranked.steps, values.steps))
             ranked.unsorted += _n_unsorted(lists) if order.by == "given" else 0
 
     def _without_repeats(self, lists: _Lists, orders: Iterable[Order]) -> list[Order]:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankine._tables.judged import Judged
+from rankine._tables.segments import NO_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._base.arrays import Bools, Floats, Ints
     from rankine._tables.pool import Pool
+    from rankine._tables.segments import Steps
 
 _NO_INTS: Ints = np.zeros(0, dtype=np.int64)
 _NO_FLOATS: Floats = np.zeros(0)
@@ -49,12 +51,14 @@ class Ranked:
         scored: whether there are scores.
         unsorted: how many lists are not in the order of their scores, if the order
             given is used.
+        steps: how scores rise and fall along the lists.
     """
 
     parts: list[Part] = field(default_factory=list)
     n_dropped: int = 0
     scored: bool = True
     unsorted: int = 0
+    steps: Steps = NO_STEPS
 
     def table(
         self, pool: Pool, n_extra: int, present: Bools, *, keep_scores: bool
