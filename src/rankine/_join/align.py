@@ -96,21 +96,18 @@ def _looked_up(
     if not some:
         return {}
     probed = probe.Probed(judged, truth.pool, run)
-    scored = list not in run.kinds
-    lengths = [len(run.data[query]) for query in probed.extra]
-    return {
-        order: joined(
-            probed.table(probed.ranked(order), keep_scores=orders[order]),
-            [*judged.data],
-            probed.extra,
-            lengths,
-            run.notes,
-            scored=scored and order.by == "score",
+    aligned, ids, extra = {}, [*judged.data], probed.extra
+    for order in some:
+        found = probed.ranked(order, keep_scores=orders[order])
+        table, lengths = found.table(truth.pool, len(extra), keep_scores=orders[order])
+        scored = list not in run.kinds and order.by == "score"
+        aligned[order] = joined(
+            table, ids, extra, lengths, run.notes,
+            scored=scored,
             named=truth.named,
-            steps=probed.steps(order) if scored and order.by == "score" else no_steps,
-        )
-        for order in some
-    }
+            steps=probed.steps(order) if scored else no_steps,
+        )  # fmt: skip
+    return aligned
 
 
 def _same_kinds(judged: Lists, run: Lists) -> bool:
@@ -145,8 +142,8 @@ def _from_rows(
     aligned = {}
     for order, ranked in matched.by_order.items():
         dropped = (repeats_left_out(ranked.n_dropped),) if ranked.n_dropped else ()
-        table, lengths = ranked.table(
-            judged.pool, len(extra), matched.present, keep_scores=orders[order]
+        table, lengths = ranked.found().table(
+            judged.pool, len(extra), keep_scores=orders[order]
         )
         aligned[order] = joined(
             table,

@@ -7,20 +7,20 @@ compared, and only their ranks are computed, by counting the scores above them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankine._join.ids import item_keys, text_order
+from rankine._join.judged_columns import JudgedColumns
 from rankine._join.pieces import last_of_repeats, refuse_twice
-from rankine._join.ranked_rows import Part, Ranked
 from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
 from rankine._join.spill import refuse_more
 from rankine._tables.keys import may_repeat, width_of, with_query
 from rankine._tables.order import compare
-from rankine._tables.segments import Steps, expand, position
+from rankine._tables.segments import NO_STEPS, Steps, expand, position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from rankine._base.arrays import AnyArray, Bools, Floats, Ints
+    from rankine._base.arrays import AnyArray, Floats, Ints
     from rankine._io.sources import Rows, Stream
     from rankine._join.judgements import Judgements
     from rankine._join.pieces import Chunk
@@ -67,6 +67,30 @@ class _Lists:
     def text_order(self, rows: Ints) -> Ints:
         """Return, for some rows, numbers in the order of the texts of their items."""
         return text_order(self.items(rows))
+
+
+@dataclass(slots=True)
+class Ranked:
+    """The judged rows of a run in one order.
+
+    Attributes:
+        parts: as they were found.
+        n_dropped: how many rows were left out because their items are repeated.
+        scored: whether there are scores.
+        unsorted: how many lists are not in the order of their scores, if the order
+            given is used.
+        steps: how scores rise and fall along the lists.
+    """
+
+    parts: list[JudgedColumns] = field(default_factory=list)
+    n_dropped: int = 0
+    scored: bool = True
+    unsorted: int = 0
+    steps: Steps = NO_STEPS
+
+    def found(self) -> JudgedColumns:
+        """Return all parts as one."""
+        return JudgedColumns.concatenated(self.parts or [JudgedColumns()])
 
 
 class JudgedRows:
@@ -114,15 +138,20 @@ class JudgedRows:
         chunk = self._typed(chunk)
         number = self._number(chunk.queries)
         self._places.append((number, chunk.place))
-        filled = np.flatnonzero(np.diff(chunk.starts))
-        if not len(filled):
-            return
+        filled = np.diff(chunk.starts) > 0
+        if not filled.all():
+            number, empty = number[filled], number[~filled]
+            for ranked in self.by_order.values():
+                none = np.zeros_like(empty)
+                ranked.parts.append(JudgedColumns(number=empty, length=none))
+            if not len(number):
+                return
         keys = item_keys(chunk.rows.frame["item"], self.truth.seed)
         scores = self._scores(chunk)
         scores = None if scores is None else chunk.in_order(scores)
         keys, order = chunk.in_order(keys), chunk.order
-        starts = chunk.starts[np.append(filled, len(chunk.queries))]
-        lists = _Lists(chunk, starts, number[filled], keys, scores, order)
+        starts = chunk.starts[np.append(filled, True)]
+        lists = _Lists(chunk, starts, number, keys, scores, order)
         self._match(lists, self.orders)
         if any(self.orders.values()):
             refuse_more("the scores of all items", self._memory)
@@ -140,15 +169,6 @@ class JudgedRows:
         for number, place in self._places if self.extra else ():
             first[number] = place
         return np.argsort(first[n_judged:], kind="stable")
-
-    @property
-    def present(self) -> Bools:
-        """Which judged queries the run has, also those with an empty list."""
-        n_judged = len(self.truth.queries)
-        present = np.zeros(n_judged + len(self.extra), dtype=np.bool_)
-        for number, _ in self._places:
-            present[number] = True
-        return present[:n_judged]
 
     def _typed(self, chunk: Chunk) -> Chunk:
         """Bring ids to the types that those of the judgements have."""
@@ -208,7 +228,7 @@ class JudgedRows:
             )
             score = -above.astype(np.float64) if scores is None else scores[row]
             length = values.lengths(starts, order)
-            part = Part(number, length, pair, rank, above, tied, score)
+            part = JudgedColumns(number, length, pair, rank, above, tied, score)
             if self.orders[order]:
                 of_row = np.repeat(number, np.diff(starts))
                 every = -position(of_row).astype(float) if scores is None else scores
