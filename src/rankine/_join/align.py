@@ -68,9 +68,8 @@ def match(
                 for order, keep_scores in orders.items()
                 if order not in aligned
             }
-            along = beside if isinstance(run, (Rows, Stream)) else ()
-            aligned |= _from_rows(truth, run, others, depth, along)
-            beside = beside[len(along) :]
+            aligned |= _from_rows(truth, run, others, depth, beside)
+            beside = ()  # they have read the same rows
     if beside:
         read(run, beside)
     notes = truth.source.notes

@@ -51,7 +51,11 @@ class _ScatteredError(Exception):
 
 
 def read(run: Source, readers: Sequence[Reader]) -> None:
-    """Read a run once, for all that look for something in it."""
+    """Read a run once, for all that look for something in it.
+
+    Whether queries are mixed shows only while a file is read as if they were not. Then
+    what was found so far is given up, and the second way is tried, which cannot fail.
+    """
     for chunks in _readings(run):
         for reader in readers:
             reader.begin()

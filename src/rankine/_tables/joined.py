@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Bools, Ints
     from rankine._conventions.convention import Convention
-    from rankine._join.judgements import Named
+    from rankine._join.judgements import GradesByItem
     from rankine._join.lists import First
     from rankine._tables.judged import Judged
     from rankine._tables.lists import Recommended
@@ -83,7 +83,7 @@ class Aligned:
     repeats: bool = False
     scored: bool = True
     unsorted: int = 0
-    named: Named | None = None
+    named: GradesByItem | None = None
     origin: Ints | None = None
     deepest: int | None = None
     keep: int = 0
