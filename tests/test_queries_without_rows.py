@@ -7,6 +7,7 @@ them counts, the convention decides, and not the form that they came in.
 
 from __future__ import annotations
 
+import importlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -287,3 +288,68 @@ def test_an_id_of_an_empty_list_is_compared_like_the_others() -> None:
 
     with pytest.raises(RankineError, match="not a plain int, such as 'x'"):
         rk.evaluate(rows, empty, "RR")
+
+
+@pytest.mark.parametrize("of_run", [filled, dict], ids=["", "empty lists"])
+def test_metrics_of_lists_and_first_items_agree(
+    of_run: Callable[[Data], Data], tmp_path: Path
+) -> None:
+    run = of_run(RUN)
+    metrics = ["Coverage@2", "Gini@2", "Novelty@2", "Novelty(by='own')@2", "ARP@2"]
+    options: Any = {"train": {"bare": ["a"], "found": ["b", "c"], "second": ["a"]}}
+    expected = rk.evaluate(None, run, metrics, **options)
+    first = rk.evaluate(QRELS, run, "AP", keep=2, name="run").worst("AP")
+
+    for name, qrels, listed, more in forms(QRELS, run, tmp_path):
+        if name == "batches":
+            continue  # which can be read only once
+        found = rk.evaluate(None, listed, metrics, **options, **more)
+        kept = rk.evaluate(qrels, listed, "AP", keep=2, name="run", **more)
+
+        assert repr(found.mean) == repr(expected.mean), name  # of which one may be nan
+        assert found.per_query.equals(expected.per_query), name
+        assert str(kept.worst("AP")) == str(first), name
+
+
+@each_rule
+def test_a_large_file_agrees(
+    options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large JSON file is read query by query, and so are batches of a frame."""
+    module = importlib.import_module("rankine._io.json")
+    metrics = asked(QRELS, RUN, options)
+    expected = rk.evaluate(QRELS, RUN, metrics, **options)
+    nested = as_nested(RUN, "score")
+    monkeypatch.setattr(module, "_LARGE", 10)
+    monkeypatch.setattr(module, "_ROWS", 1)
+    path = as_json(RUN, tmp_path / "run.json")
+    in_memory: dict[str, Any] = {}
+
+    for run, more in (
+        (path, in_memory),
+        (iter([nested[:3], nested[3:]]), in_memory),
+        (iter([nested[:3], nested[3:]]), {"memory_limit": "4 GB"}),
+    ):
+        found = rk.evaluate(QRELS, run, metrics, **options, **more)
+
+        assert found.mean == expected.mean
+        assert found.per_query.equals(expected.per_query)
+        assert notes_of(found) == notes_of(expected)
+
+
+def test_a_query_whose_lists_come_apart_is_empty_only_if_all_are() -> None:
+    rows = pl.DataFrame(
+        {"query": ["q1", "q2", "q1", "q3"], "item": [[], ["b"], ["a"], []]},
+        schema_overrides={"item": pl.List(pl.String)},
+    )
+    qrels = {"q1": {"a"}, "q2": {"a"}, "q3": {"a"}, "q4": {"a"}}
+    rule = rk.Convention(queries="both")
+
+    for run in (rows, iter([rows[:1], rows[1:2], rows[2:]])):
+        ev = rk.evaluate(qrels, run, ["RR", "NumRet"], convention=rule)
+
+        assert ev.per_query.rows() == [("q1", 1, 1), ("q2", 0, 1), ("q3", 0, 0)]
+    limited = iter([rows[:1], rows[1:2], rows[2:]])
+    train = {"q1": ["a"], "q2": ["b"]}
+    found = rk.evaluate(None, limited, "ARP", train=train, memory_limit="4 GB")
+    assert sorted(found.per_query["query"]) == ["q1", "q2", "q3"]
