@@ -238,6 +238,23 @@ def test_rows_without_an_id_are_counted() -> None:
     assert numbers(job, state) == {"AP": 1}
 
 
+@pytest.mark.parametrize("convention", ["rankine", "pytrec_eval", "recommenders"])
+def test_a_list_of_which_nothing_is_left_is_empty_as_in_memory(convention: str) -> None:
+    options = Options(convention=convention, lenient=True)
+    qrels: list[Row] = [("q", "a", 1), ("bare", None, 1), ("lost", "a", 1)]
+    run: list[Row] = [("q", "b", 2), ("q", "a", 1), ("lost", None, 1), ("bare", "a", 1)]
+
+    state, _ = shared(
+        prepare(["AP"], options), qrels, run, n_parts=2, size=2, n_rows=2, lenient=True
+    )
+
+    expected = rk.evaluate(
+        frame(qrels, "grade"), frame(run, "score"), ["AP"],
+        convention=convention, lenient=True,
+    )  # fmt: skip
+    assert settled(prepare(["AP"], options), state) == expected.mean
+
+
 def test_another_version_is_refused() -> None:
     job = prepare(["AP"], Options())
 

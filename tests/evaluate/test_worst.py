@@ -265,7 +265,7 @@ def test_it_is_a_sequence() -> None:
 
 
 def test_a_run_of_empty_lists_has_no_first_items() -> None:
-    ev = rk.evaluate({"q": {"a": 1}}, {9: []}, "P@2", keep=3)
+    ev = rk.evaluate({"q": {"a": 1}}, {"q": []}, "P@2", keep=3)
     [query] = ev.worst("P@2")
 
     assert as_text(query)[:4] == ("q", 0.0, [], [("a", 1.0, None)])

@@ -163,7 +163,7 @@ def test_ranked_items_with_ids_of_queries() -> None:
     assert ev.per_query.rows() == [("u1", 1 / 2), ("u2", 1)]
 
 
-def test_a_row_without_a_grade_is_a_query_without_judgements() -> None:
+def test_a_row_without_a_grade_is_a_judged_query_with_nothing_to_find() -> None:
     nan = np.nan
     grades = rk.from_scores([[1, 0, 0], [nan, nan, nan], [0, 1, 0]])
     ranked = [[0, 1, 2], [0, 1, 2], [1, 2, 0]]
@@ -173,8 +173,8 @@ def test_a_row_without_a_grade_is_a_query_without_judgements() -> None:
         grades, rk.from_ranked([[0, 1, -1], *ranked[1:]], pad=-1), "RR"
     )
 
-    assert whole["RR"] == padded["RR"] == 1
-    assert "1 query of the run without judgements (1): not evaluated" in whole.notes
+    assert whole["RR"] == padded["RR"] == (1 + 0 + 1) / 3
+    assert "1 query without a relevant item: counted as 0" in whole.notes
 
 
 @pytest.mark.parametrize(

@@ -230,6 +230,7 @@ def test_lenient_drops_and_counts() -> None:
 
     assert ev["RR"] == 1
     assert ev.notes == (
+        "1 query of the run without judgements (r): not evaluated",
         "run: item = id",
         "run: 1 empty list",
         "run: 2 rows without an id: dropped",

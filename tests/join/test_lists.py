@@ -70,7 +70,7 @@ def test_the_same_as_dicts(
         {item: score for item, score in enumerate(row) if score > -np.inf}
         for row in scores.tolist()
     ]
-    run = {query: row for query, row in enumerate(rows) if row}
+    run = dict(enumerate(rows))
     train = {query: rng.integers(0, width, 5).tolist() for query in range(n)}
     metrics = ["Novelty(by='own')@2", "Novelty@5", "Gini@5", "Entropy", "ARP@20"]
     options: Any = {

@@ -125,6 +125,45 @@ def test_50_scores_that_rise_with_rank_look_like_distances(tmp_path: Path) -> No
     assert out.splitlines()[1].startswith("a.run,all,RR,1.0,")
 
 
+RISING = {item: place / 10 for place, item in enumerate("abcdef", 1)}
+
+
+@pytest.mark.parametrize("falls", [False, True], ids=["rise", "fall"])
+@pytest.mark.parametrize("bits", [32, 64])
+def test_scores_rise_along_lists_whether_or_not_they_are_judged(
+    *, falls: bool, bits: Any, tmp_path: Path
+) -> None:
+    # One list alone rises often enough, and is judged if another one falls.
+    both: dict[str, dict[str, float]] = {"q": {"a": 1}, "z": RISING}
+    both = {"z": {"a": 2, "b": 1}, "q": RISING} if falls else both
+    rows = [(q, i, x) for q, entry in both.items() for i, x in entry.items()]
+    frame = pl.DataFrame(rows, ["query", "item", "score"], orient="row")
+    path = some_file(tmp_path, "".join(f"{q} Q0 {i} 1 {x} t\n" for q, i, x in rows))
+    rule = rk.Convention(score_bits=bits)
+    total = rk.Accumulator("RR", convention=rule)
+    total.update(ONE_QUERY, both)
+
+    found = [
+        rk.evaluate(ONE_QUERY, both, "RR", convention=rule),
+        rk.evaluate(ONE_QUERY, both, "RR", convention=rule, lenient=True),
+        rk.evaluate(ONE_QUERY, frame, "RR", convention=rule),
+        rk.evaluate(ONE_QUERY, path, "RR", convention=rule),
+        rk.evaluate(ONE_QUERY, path, "RR", convention=rule, engine="stream"),
+    ]
+    for ev in (*found, total.result()):
+        assert len([x for x in ev.warnings if x.startswith(DISTANCES)]) == (not falls)
+
+
+def test_a_list_rises_once_whatever_is_done_with_its_repeats() -> None:
+    rows = [("q", "a", 0.1), ("q", "b", 0.2), ("q", "a", 0.3), ("q", "c", 0.4)]
+    frame = pl.DataFrame(rows, ["query", "item", "score"], orient="row")
+    rule = rk.Convention(duplicates="last", overrides={"AP": {"duplicates": "count"}})
+
+    # 3 times in the whole list, and twice in what is left.
+    for metrics in ("AP", "RR", ["AP", "RR"]):
+        assert rk.evaluate(ONE_QUERY, frame, metrics, convention=rule).warnings == ()
+
+
 def test_50_ranks_are_no_distances(tmp_path: Path) -> None:
     qrels, run = files(tmp_path, ONE, by_rank("a b c", "3 2 1"))
 

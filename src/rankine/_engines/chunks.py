@@ -108,7 +108,9 @@ def chunk_of(work: Work, gone: Counts, rows: pl.DataFrame) -> Chunk:
             numbers = _numbers(work, side, known, counts, examples)
             frame = frame.with_columns(numbers)
         ranked = side == LISTED and work.ranked
-        sides.append(Rows(frame, role, ranked=ranked, role=role))
+        # A list of which nothing is left is an empty list, as in memory.
+        queries = of_side["query"].unique(maintain_order=True)
+        sides.append(Rows(frame, role, ranked=ranked, role=role, queries=queries))
     if work.lenient:
         sides = [_cleaned(rows, counts) for rows in sides]
     judged, listed = sides

@@ -444,7 +444,7 @@ def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:
 def _tied(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
     if seen.split:
         split = f"{count(seen.split, 'query')} with judged items tied across the depth"
-        yield f"{split} of the lists: {_BY_RULE}"
+        yield f"{split} of the lists: the tie rule decides"
     depths = _depths(metrics)
     across = (seen.cuts[k].across for k in depths)
     who = [count(n, "query") if n else "" for n in across]

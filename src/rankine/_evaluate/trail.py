@@ -11,7 +11,7 @@ from rankine._tables.segments import expand, starts_of
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
-    from rankine._join.judgements import Named
+    from rankine._join.judgements import GradesByItem
     from rankine._join.lists import First
     from rankine._tables.joined import Aligned, IdSequence
 
@@ -87,7 +87,7 @@ def trail_of(
         only: the smallest grade and the last rank; an item must reach one of them.
     """
     table = aligned.table
-    named: Named = aligned.named
+    named: GradesByItem = aligned.named
     if table.pair is None:
         raise TypeError
     origin = queries if aligned.origin is None else aligned.origin[queries]

@@ -69,7 +69,7 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
         for batch in chain(begun, batches):
             rows = rows_of(_later(batch, part, n_rows), "run", how, part)
             together([head.frame.clear(), rows.frame], [head, rows])
-            yield Rows(rows.frame, name, first=n_rows)
+            yield Rows(rows.frame, name, first=n_rows, queries=rows.queries)
             n_rows += rows.frame.height
 
     stream = Stream(

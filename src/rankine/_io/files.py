@@ -25,7 +25,7 @@ from rankine._io.bytes import STDIN, Opened, cannot
 from rankine._io.detect import sniff, sniff_table
 from rankine._io.formats import FORMATS
 from rankine._io.frames import frame_part, from_frame, reason, rows_of
-from rankine._io.mappings import as_rows, concat, read_lists
+from rankine._io.mappings import all_lists, as_rows, concat, read_lists
 from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Table, together
 from rankine.errors import FormatError, NoRowsError
@@ -324,6 +324,7 @@ def _together(
         warnings=_warnings(parts, name),
         contradiction=_contradiction(parts),
         column=parts[0].column,
+        queries=all_lists(parts),
     )
 
 

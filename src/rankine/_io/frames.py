@@ -92,7 +92,8 @@ def rows_of(
         part = resolved(table, role, how)
     values = [] if how.grades else [part[key] for key in _NUMBERS if key in part]
     taken, origin = table.load(list(part.values()), values)
-    taken, unnested, n_empty = _unnested(taken, part, title)
+    asked = taken[part["query"]]
+    taken, unnested = _unnested(taken, part, title)
     if unnested:
         origin = Rows(_EMPTY, title, role=role)
     elif origin.role != role:
@@ -125,9 +126,15 @@ def rows_of(
         ranked=ranked,
         warnings=() if ranked else swapped(part, role, how.columns, title),
         column=column or "",
-        n_empty=n_empty,
+        queries=lists_of(asked, origin, how) if unnested else None,
         contradiction=_contradiction(taken, part, columns, origin, how),
     )
+
+
+def lists_of(queries: pl.Series, origin: Rows, how: Reading) -> pl.Series:
+    """Return the ids of lists, of which some may be empty, each once."""
+    every, _ = ids(queries, "query", origin, lenient=how.lenient)
+    return every.unique(maintain_order=True)
 
 
 def _contradiction(
@@ -168,7 +175,7 @@ def resolved(table: Part, role: Role, how: Reading) -> dict[str, str]:
 
 def _unnested(
     frame: pl.DataFrame, part: Mapping[str, str], title: str
-) -> tuple[pl.DataFrame, tuple[str, ...], int]:
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Turn lists in a column, one per query, into rows; count the empty ones."""
     item = part["item"]
     nested = [
@@ -177,7 +184,7 @@ def _unnested(
         if isinstance(dtype, (pl.List, pl.Array))
     ]
     if item not in nested:
-        return frame, (), 0
+        return frame, ()
     for key in ("score", "rank"):
         column = part.get(key, item)
         if column not in nested:
@@ -219,7 +226,7 @@ def _unnested(
     empty = frame.height - kept.height
     if empty:
         notes.append(Counted(f"{title}: ", empty, "empty list", f" in {item!r}"))
-    return kept.explode(nested), tuple(notes), empty
+    return kept.explode(nested), tuple(notes)
 
 
 def _grades(

@@ -295,7 +295,7 @@ def _in_parts(text: bytes, name: str, how: Reading) -> Stream:
             if n > limits().json_items:
                 yield rows(held)
                 held, n = {}, 0
-        if n:
+        if held:
             yield rows(held)
 
     return Stream(lambda: with_rows(parts(), name), name)

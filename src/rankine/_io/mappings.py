@@ -413,19 +413,28 @@ def in_one(source: Stream) -> Rows:
 def concat(parts: list[Rows]) -> Rows:
     """Concatenate consecutive parts."""
     frame = pl.concat([part.frame for part in parts], rechunk=False)
+    queries = all_lists(parts)
     names = dict.fromkeys(part.name for part in parts)
     if len(names) > 1:
         origins = tuple(origin for part in parts for origin in _origins(part))
-        return Rows(frame, " and ".join(names), origins=origins)
+        return Rows(frame, " and ".join(names), origins=origins, queries=queries)
     if all(part.lines is None for part in parts):
-        return Rows(frame, parts[0].name, parts[0].line, first=parts[0].first)
+        line, first = parts[0].line, parts[0].first
+        return Rows(frame, parts[0].name, line, first=first, queries=queries)
     lines = [
         np.arange(part.frame.height) + (part.line or 0)
         if part.lines is None
         else part.lines
         for part in parts
     ]
-    return Rows(frame, parts[0].name, lines=np.concatenate(lines))
+    return Rows(frame, parts[0].name, lines=np.concatenate(lines), queries=queries)
+
+
+def all_lists(parts: list[Rows]) -> pl.Series | None:
+    """Return the ids of all lists of several parts, None if each has a row."""
+    if all(part.queries is None for part in parts):
+        return None
+    return pl.concat([part.lists() for part in parts]).unique(maintain_order=True)
 
 
 def _origins(rows: Rows) -> tuple[tuple[Rows, int], ...]:
@@ -460,8 +469,7 @@ def _rows_of_lists(source: Lists, queries: pl.Series, items: pl.Series) -> Rows:
         placed=list in source.kinds,
         starts=source.starts,
         role=source.role,
-        grid_queries=queries.drop_nulls(),
-        n_empty=int((lengths == 0).sum()) if source.role == "run" else 0,
+        queries=queries,
     )
 
 
@@ -476,7 +484,7 @@ def _rows_of_matrix(source: Dense, role: Role) -> Rows:
             "value": matrix[row, column],
         }
     )
-    return Rows(frame, source.name, notes=source.notes)
+    return Rows(frame, source.name, notes=source.notes, queries=source.queries)
 
 
 def turned(source: Source) -> Source:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 def from_sparse(data: Any, role: Role, name: str) -> Rows:
     """Read a sparse matrix: rows are queries, columns are items.
 
-    A stored zero is a judged item of grade 0, or a retrieved item with score 0.
+    A stored zero is a judged item of grade 0, or a retrieved item with score 0. A row
+    in which nothing is stored is a query that is not there: a sparse matrix often has
+    rows that nobody asks for, such as those of all users.
     """
     if data.dtype.kind not in "biuf":
         msg = f"{name}: the sparse matrix holds {data.dtype}; expected numbers"
@@ -41,14 +43,12 @@ def from_sparse(data: Any, role: Role, name: str) -> Rows:
             "value": matrix.data.astype(np.float64),
         }
     )
-    empty = data.shape[0] if frame.height == 0 else 0
     n, _ = data.shape
     return Rows(
         frame,
         name,
         role=role,
         shape=data.shape,
-        n_empty=empty,
         n_places=n,
         is_matrix=True,
     )
@@ -150,16 +150,14 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     # Where no rank is left out, the order of rows says them all.
     columns = [query, item] if rank is None else [query, item, rank]
     frame = pl.DataFrame(columns)
-    empty = n_queries if frame.height == 0 else 0
     return Rows(
         frame,
         "run",
         ranked=True,
         role="run",
-        n_empty=empty,
+        queries=axis,
         n_places=n_queries if queries is None else None,
         grid=grid,
-        grid_queries=axis,
         is_matrix=True,
     )
 

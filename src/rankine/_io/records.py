@@ -17,7 +17,7 @@ from rankine._io.columns import (
     resolve,
     resolve_object,
 )
-from rankine._io.frames import frame_part, rows_of
+from rankine._io.frames import frame_part, lists_of, rows_of
 from rankine._io.mappings import graded, read_lists
 from rankine._io.sources import Rows, hold_objects
 from rankine._io.values import NO_COLUMN, as_float, holds_numbers, is_missing, kind_of
@@ -107,7 +107,7 @@ def from_objects(
     how: Reading,
     name: str,
     lines: Ints | None = None,
-) -> Lists | Rows:
+) -> Rows:
     """Read lists of objects, each of which has the id of an item and its number.
 
     Args:
@@ -162,34 +162,10 @@ def from_objects(
     rows = rows_of(
         frame_part(frame, name, origin), role, how, {"query": "query", **part}
     )
-    return rows if all(counts) else _with_empty(rows, queries, counts, role, how)
-
-
-def _with_empty(
-    rows: Rows, queries: Sequence[Any], counts: list[int], role: Role, how: Reading
-) -> Lists | Rows:
-    """Return lists as a mapping if some are empty, which rows cannot hold.
-
-    If ranks, repeated items or a lenient reader need rows, empty lists are counted.
-    """
-    empty = counts.count(0)
-    notes = *rows.notes, Counted(f"{rows.name}: ", empty, "empty list", "")
-    counted = replace(rows, n_empty=empty, notes=notes)
-    if how.lenient or rows.ranked or len(set(queries)) < len(queries):
-        return counted
-    items = rows.frame["item"].to_list()
-    values = rows.frame["value"].to_list() if "value" in rows.frame.columns else None
-    data: dict[Any, Any] = {}
-    begin = 0
-    for query, n in zip(queries, counts, strict=True):
-        span = slice(begin, begin + n)
-        data[query] = items[span]
-        if values is not None:
-            data[query] = dict(zip(items[span], values[span], strict=True))
-        if len(data[query]) < n:
-            return counted  # which the join refuses
-        begin += n
-    return replace(read_lists(data, role, rows.name), notes=rows.notes)
+    if all(counts):
+        return rows
+    notes = *rows.notes, Counted(f"{name}: ", counts.count(0), "empty list", "")
+    return replace(rows, notes=notes, queries=lists_of(query, origin, how))
 
 
 _OBJECTS = 'a list of objects such as {"id": ..., "score": ...}'

@@ -11,7 +11,7 @@ import polars as pl
 from rankine._base.forks import need_threads
 from rankine._base.text import Counted
 from rankine._io.mappings import as_rows
-from rankine._io.sources import Dense, none_left
+from rankine._io.sources import Dense, no_judgements, none_left
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,8 @@ def cleaned(source: Source, role: Role) -> Source:
     """Drop rows without an id and repeated items; put scores that are nan last.
 
     Of an item that appears twice for a query, the best score or the largest grade is
-    kept. A matrix is left as it is, since it has neither.
+    kept. A matrix is left as it is, since it has neither. A list of which nothing is
+    left is an empty list.
     """
     if isinstance(source, Dense):
         return source
@@ -79,8 +80,11 @@ def cleaned(source: Source, role: Role) -> Source:
             fate = " not a number: ranked last"
             notes.append(Counted(f"{rows.name}: ", n, "score", fate))
             frame = frame.with_columns(pl.col("value").fill_nan(-np.inf))
-    if role == "run" and rows.frame.height and not frame.height:
-        raise none_left(rows.name)
+    if rows.frame.height and not frame.height:
+        raise (none_left if role == "run" else no_judgements)(rows.name)
+    queries = rows.queries
+    if queries is not None or missing.any():
+        queries = rows.lists()
     pair = [name for name in ("query", "item", "subtopic") if name in frame.columns]
     if marked(frame.select(pair), keep="first") is not None:
         kept = _best(frame, pair)
@@ -92,7 +96,7 @@ def cleaned(source: Source, role: Role) -> Source:
         frame = kept
     # Neither the lines nor the lists or the matrix that it was fit what is left.
     rows = replace(rows, frame=frame, line=None, lines=None, shape=None, grid=None)
-    return replace(rows, starts=None, notes=tuple(notes), role=role)
+    return replace(rows, starts=None, queries=queries, notes=tuple(notes), role=role)
 
 
 def _best(frame: pl.DataFrame, pair: Sequence[str]) -> pl.DataFrame:

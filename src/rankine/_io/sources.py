@@ -187,11 +187,10 @@ class Rows(_Form):
         shape: the shape of the matrix that it was read from, if it was one.
         warnings: reasons to doubt that it is what it was read as.
         column: the name of the column that the value comes from, if it has one.
-        n_empty: how many lists have no items, which rows cannot hold.
+        queries: the ids of all lists, of which those that are empty have no row; None
+            if there are no others than in the rows.
         n_places: how many queries there are, if they are the rows of a matrix.
         grid: the same as a matrix of ints, a row per query and a column per rank.
-        grid_queries: the ids of all rows of the matrix, or of all lists, of which some
-            may be empty.
         is_matrix: whether its queries are the rows of a matrix.
         origins: the files that rows of several come from, each with how many rows.
         contradiction: in how many of the first lists ranks and scores disagree.
@@ -213,10 +212,9 @@ class Rows(_Form):
     shape: tuple[int, int] | None = None
     warnings: tuple[str, ...] = ()
     column: str = ""
-    n_empty: int = 0
+    queries: pl.Series | None = None
     n_places: int | None = None
     grid: Ints | None = None
-    grid_queries: pl.Series | None = None
     is_matrix: bool = False
     origins: tuple[tuple[Rows, int], ...] = ()
     contradiction: Contradiction = NO_CONTRADICTION
@@ -225,21 +223,27 @@ class Rows(_Form):
     @property
     def is_empty(self) -> bool:
         """Whether it has no rows; a run of empty lists does not count as empty."""
-        return self.frame.height == 0 and not self.n_empty
+        # Nor does a sparse matrix, whose rows may all be empty.
+        n_lists = self.n_places if self.queries is None else len(self.queries)
+        return self.frame.height == 0 and not n_lists
 
     def query_ids(self) -> list[Any]:
         """Return the ids of all queries, in order."""
-        ids = self.grid_queries
+        return self.lists().to_list()
+
+    def lists(self) -> pl.Series:
+        """Return the ids of all lists, also of those that are empty, in order."""
+        ids = self.queries
         if ids is None:
-            ids = self.frame["query"].unique(maintain_order=True).drop_nulls()
-        return ids.to_list()
+            ids = self.frame["query"].unique(maintain_order=True)
+        return ids.drop_nulls()
 
     def with_queries(self, ids: Sequence[Any]) -> Self:
         """Return the same with ids for queries that were identified by their places."""
         every = pl.Series("query", ids)
         frame = self.frame.with_columns(query=every.gather(self.frame["query"]))
-        grid_queries = None if self.grid_queries is None else every
-        return replace(self, frame=frame, grid_queries=grid_queries)
+        queries = None if self.queries is None else every
+        return replace(self, frame=frame, queries=queries)
 
     def where(self, row: int) -> str:
         """Say where a row is, as ``file:line`` or as a row number from 0."""
@@ -503,7 +507,7 @@ def with_rows(
     empty = True
     with closing(parts):
         for rows in parts:
-            empty = empty and rows.frame.height == 0
+            empty = empty and rows.is_empty
             yield rows
             del rows  # before the next part is read
     if empty:

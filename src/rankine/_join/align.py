@@ -69,9 +69,8 @@ def match(
                 for order, keep_scores in orders.items()
                 if order not in aligned
             }
-            along = beside if isinstance(run, (Rows, Stream)) else ()
-            aligned |= _from_rows(truth, run, others, depth, along)
-            beside = beside[len(along) :]
+            aligned |= _from_rows(truth, run, others, depth, beside)
+            beside = ()  # they have read the same rows
     if beside:
         read(run, beside)
     notes = truth.source.notes
@@ -97,21 +96,18 @@ def _looked_up(
     if not some:
         return {}
     probed = probe.Probed(judged, truth.pool, run)
-    scored = list not in run.kinds
-    lengths = [len(run.data[query]) for query in probed.extra]
-    return {
-        order: joined(
-            probed.table(probed.ranked(order), keep_scores=orders[order]),
-            [*judged.data],
-            probed.extra,
-            lengths,
-            run.notes,
-            scored=scored and order.by == "score",
+    aligned, ids, extra = {}, [*judged.data], probed.extra
+    for order in some:
+        found = probed.ranked(order, keep_scores=orders[order])
+        table, lengths = found.table(truth.pool, len(extra), keep_scores=orders[order])
+        scored = list not in run.kinds and order.by == "score"
+        aligned[order] = joined(
+            table, ids, extra, lengths, run.notes,
+            scored=scored,
             named=truth.named,
-            steps=probed.steps if scored and order.by == "score" else NO_STEPS,
-        )
-        for order in some
-    }
+            steps=probed.steps(order) if scored else NO_STEPS,
+        )  # fmt: skip
+    return aligned
 
 
 def _same_kinds(judged: Lists, run: Lists) -> bool:
@@ -146,7 +142,7 @@ def _from_rows(
     aligned = {}
     for order, ranked in matched.by_order.items():
         dropped = (repeats_left_out(ranked.n_dropped),) if ranked.n_dropped else ()
-        table, lengths = ranked.table(
+        table, lengths = ranked.found().table(
             judged.pool, len(extra), keep_scores=orders[order]
         )
         aligned[order] = joined(
@@ -160,6 +156,6 @@ def _from_rows(
             unsorted=ranked.unsorted,
             named=judged.named,
             deepest=depth,
-            steps=NO_STEPS if frame.ranked else matched.steps,
+            steps=NO_STEPS if frame.ranked else ranked.steps,
         )
     return aligned

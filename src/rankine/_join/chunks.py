@@ -14,6 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from rankine._io.mappings import concat
 from rankine._io.sources import Dense, Lists, Rows, Stream
@@ -24,7 +25,6 @@ from rankine._join.spill import Spill, refuse_more, refuse_small
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from rankine._base.arrays import Ints
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 Piece: TypeAlias = Chunk | Lists | Dense
 """Whole queries of a run, as columns, a mapping or a matrix."""
 _SPILL = "spill"
+_EMPTY = "empty lists"
 
 
 class Reader(Protocol):
@@ -54,7 +55,11 @@ class _ScatteredError(Exception):
 
 
 def read(run: Source, readers: Sequence[Reader]) -> None:
-    """Read a run once, for all that look for something in it."""
+    """Read a run once, for all that look for something in it.
+
+    Whether queries are mixed shows only while a file is read as if they were not. Then
+    what was found so far is given up, and the second way is tried, which cannot fail.
+    """
     refuse_small(run.memory, sum(reader.later for reader in readers))
     for chunks in _readings(run):
         for reader in readers:
@@ -76,12 +81,66 @@ def _readings(run: Source) -> Iterator[Generator[Piece, None, None]]:
         yield _one(run)
         return
     if not run.once and _SPILL not in run.memo:
-        yield _in_order(run)
-    yield _again(run)
+        yield _and_empty(run, _in_order(run))
+    yield _and_empty(run, _again(run))
 
 
 def _one(run: Rows | Lists | Dense) -> Generator[Piece, None, None]:
     yield Chunk.of(run) if isinstance(run, Rows) else run
+
+
+class _EmptyLists:
+    """The lists of a run without rows, which are set aside while parts are read."""
+
+    def __init__(self) -> None:
+        self._place: dict[Any, float] = {}
+        self._filled: list[NDArray[np.uint64]] = []
+        self._like: Rows | None = None
+
+    def add(self, part: Rows, n_before: int) -> None:
+        """Take those of a part, and the keys of the others."""
+        chunk = Chunk.of(part)
+        empty = np.diff(chunk.starts) == 0
+        # Before the row that comes next in the run.
+        place = n_before + chunk.starts[:-1][empty] - 0.5
+        ids = chunk.queries.filter(empty).to_list()
+        self._place = dict(zip(ids, place.tolist(), strict=True)) | self._place
+        self._filled.append(item_keys(chunk.queries.filter(~empty), 0))
+        self._like = replace(part, frame=part.frame.clear(), queries=chunk.queries[:0])
+
+    def chunks(self, *, ranked: bool) -> Iterator[Chunk]:
+        """Yield the lists of which no part has a row, if there are any."""
+        if self._like is None or self._like.queries is None:
+            return
+        queries = pl.Series("query", [*self._place], dtype=self._like.queries.dtype)
+        left = ~np.isin(item_keys(queries, 0), np.concatenate(self._filled))
+        starts = np.zeros(np.count_nonzero(left) + 1, dtype=np.int64)
+        place = np.array([*self._place.values()])[left]
+        if len(place):
+            rows = replace(self._like, ranked=ranked, queries=None)
+            yield Chunk(rows, queries.filter(left), starts, None, place)
+
+
+def _parts(run: Stream) -> Generator[Rows, None, None]:
+    """Open a run. Its empty lists are kept, also for a next reading from disk."""
+    empty = run.memo[_EMPTY] = _EmptyLists()
+    n_rows = 0
+    with closing(run.open()) as parts:
+        for part in parts:
+            if part.queries is not None:
+                empty.add(part, n_rows)
+            n_rows += part.frame.height
+            yield part
+            del part  # before more is read
+
+
+def _and_empty(
+    run: Stream, chunks: Generator[Chunk, None, None]
+) -> Generator[Chunk, None, None]:
+    """Yield lists and, after them, those without rows."""
+    with closing(chunks):
+        yield from chunks
+    yield from run.memo[_EMPTY].chunks(ranked=run.ranked)
 
 
 def _in_order(run: Stream) -> Generator[Chunk, None, None]:
@@ -89,7 +148,7 @@ def _in_order(run: Stream) -> Generator[Chunk, None, None]:
     held: list[Rows] = []
     seen = _Seen()
     n_held = n_before = 0
-    with closing(run.open()) as parts:
+    with closing(_parts(run)) as parts:
         for part in parts:
             if part.frame.height == 0:
                 continue
@@ -156,12 +215,7 @@ class _Seen:
 
 def _again(run: Stream) -> Generator[Chunk, None, None]:
     """Yield the lists of mixed queries; a run that waits on disk is not opened."""
-
-    def opened() -> Generator[Rows, None, None]:
-        with closing(run.open()) as parts:
-            yield from parts
-
-    with closing(opened()) as parts:
+    with closing(_parts(run)) as parts:
         yield from _mixed(run, parts)
 
 

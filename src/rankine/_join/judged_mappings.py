@@ -16,7 +16,7 @@ import polars as pl
 from rankine._base.arrays import packed
 from rankine._base.records import cached_property
 from rankine._join.ids import text_order
-from rankine._tables.judged import Judged
+from rankine._join.judged_columns import JudgedColumns
 from rankine._tables.order import before
 from rankine._tables.segments import (
     count_above,
@@ -28,6 +28,8 @@ from rankine._tables.segments import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankine._base.arrays import Floats, Ints
     from rankine._io.sources import Lists
     from rankine._tables.order import Order
@@ -41,20 +43,21 @@ _AS_GIVEN = 64
 """Bits of scores that are not rounded."""
 
 
-class Found(NamedTuple):
-    """Judged items that were found in lists: columns of `Judged`.
+class _Counted(NamedTuple):
+    """Judged items that were found, and how their scores compare with all others.
 
     Attributes:
-        scores: those of all items; None if the position is the rank.
+        pair, query, score: the judged pairs, their queries and their scores.
+        above, tied: how many scores of the list are larger, and how many are equal.
+        values: the scores of all items.
     """
 
     pair: Ints
     query: Ints
+    score: Floats
     above: Ints
     tied: Ints
-    rank: Ints
-    score: Floats
-    scores: Floats | None
+    values: Floats
 
 
 class Probed:
@@ -64,8 +67,6 @@ class Probed:
     of both sides have the same types.
 
     Attributes:
-        length: per judged query, the length of its list.
-        present: per judged query, whether the run has it.
         extra: ids of the run's queries that are not judged.
     """
 
@@ -73,11 +74,10 @@ class Probed:
         """Take the list of each judged query."""
         lists: list[Any] = [*map(run.data.get, truth.data)]
         n = n_present = len(lists)
-        self.present = np.empty(n, dtype=np.bool_)
-        self.present.fill(True)
+        number: Ints = np.arange(n)
         if type(None) in set(map(type, lists)):
-            self.present = np.array([entry is not None for entry in lists])
-            n_present = int(np.count_nonzero(self.present))
+            number = np.array([entry is not None for entry in lists]).nonzero()[0]
+            n_present = len(number)
             lists = [_EMPTY if entry is None else entry for entry in lists]
         if len(run.kinds) > 1:  # of items without scores, the place is the score
             lists = [
@@ -86,46 +86,41 @@ class Probed:
                 else entry
                 for entry in lists
             ]
-        self.length: Ints = np.fromiter(map(len, lists), dtype=np.int64, count=n)
-        self._starts = starts_of(self.length)
+        self._length: Ints = np.fromiter(map(len, lists), dtype=np.int64, count=n)
+        self._starts = starts_of(self._length)
+        length = self._length if n_present == n else self._length[number]
         self.extra: list[Any] = []
         if n_present < len(run.data):
             self.extra = [query for query in run.data if query not in truth.data]
+            more = np.array([len(run.data[query]) for query in self.extra])
+            number = np.concatenate((number, n + np.arange(len(more))))
+            length = np.concatenate((length, more))
+        # Of every list of the run.
+        self._number, self._run_length = number, length
         self._truth, self._pool, self._run = truth.data, pool, run
         self._lists = lists
-        self._counted: dict[int, tuple[Ints, Ints, Floats, Ints, Ints, Floats]] = {}
+        # Per precision: orders may differ only in what they do with ties.
+        self._counted: dict[int, _Counted] = {}
 
-    def ranked(self, order: Order) -> Found:
+    def ranked(self, order: Order, *, keep_scores: bool) -> JudgedColumns:
         """Return the judged items with their ranks in an order."""
+        ranked, values = self._ranked(order)
+        if not keep_scores:
+            return ranked
+        owner = np.arange(len(self._length)).repeat(self._length)
+        if values is None:
+            values = -position(owner).astype(np.float64)
+        return ranked._replace(scores=values, score_query=owner)
+
+    def _ranked(self, order: Order) -> tuple[JudgedColumns, Floats | None]:
+        """Return also the scores of all items; None if the position is the rank."""
         scored = dict in self._run.kinds
         if scored and order.by != "given":
             return self._by_scores(order.bits, order.tie)
         if scored and self._steps.strict:  # as positions are ranks, only judged items
-            ranked = self._by_scores(_AS_GIVEN, "input")  # need to be looked at
-            return ranked._replace(score=-ranked.above.astype(np.float64), scores=None)
-        return self._by_places()
-
-    def table(self, ranked: Found, *, keep_scores: bool) -> Judged:
-        """Return the joined table."""
-        scores = number = None
-        if keep_scores:
-            number = np.repeat(np.arange(len(self.length), dtype=np.int64), self.length)
-            scores = ranked.scores
-            if scores is None:
-                scores = -position(number).astype(np.float64)
-        return Judged.of_pairs(
-            self._pool,
-            ranked.pair,
-            query=ranked.query,
-            rank=ranked.rank,
-            above=ranked.above,
-            tied=ranked.tied,
-            score=ranked.score,
-            n_retrieved=self.length,
-            in_run=self.present,
-            scores=scores,
-            score_query=number,
-        )
+            ranked, _ = self._by_scores(_AS_GIVEN, "input")  # need to be looked at
+            return ranked._replace(score=-ranked.above.astype(np.float64)), None
+        return self._by_places(), None
 
     @cached_property
     def _scores(self) -> tuple[Floats, Floats]:
@@ -150,13 +145,14 @@ class Probed:
 
     @cached_property
     def _steps(self) -> Steps:
-        return steps_of(self._scores[0], self._starts)
+        return steps_of(self._run.numbers, self._run.starts)
 
-    def steps(self) -> Steps:
-        """Return how scores rise and fall along the lists."""
-        return self._steps
+    def steps(self, order: Order) -> Callable[[], Steps]:
+        """Return what says how scores rise and fall along all lists of the run."""
+        run = self._run
+        return lambda: steps_of(rounded(run.numbers, order.bits), run.starts)
 
-    def _by_places(self) -> Found:
+    def _by_places(self) -> JudgedColumns:
         """Rank by the places in the lists, whatever their scores."""
         places: list[bytes] = []
         pairs: list[int] = []
@@ -173,24 +169,31 @@ class Probed:
         above = row - self._starts[query]
         tied = np.ones(len(row), dtype=np.int64)
         score = -above.astype(np.float64)
-        return Found(pair, query, above, tied, above + 1, score, None)
+        return JudgedColumns(
+            self._number,
+            self._run_length,
+            pair,
+            above + 1,
+            above,
+            tied,
+            score,
+            query=query,
+        )
 
-    def _by_scores(self, bits: int, tie: str) -> Found:
+    def _by_scores(self, bits: int, tie: str) -> tuple[JudgedColumns, Floats]:
         """Rank by the scores, and break ties by a rule."""
         pair, query, score, above, tied, values = self._count(bits)
         rank = above + 1
         ties = (tied > 1).nonzero()[0]
         if len(ties):
             rank[ties] += self._ahead(values, pair[ties], query[ties], tie)
-        return Found(pair, query, above, tied, rank, score, values)
+        found = JudgedColumns(
+            self._number, self._run_length, pair, rank, above, tied, score, query=query
+        )
+        return found, values
 
-    def _count(self, bits: int) -> tuple[Ints, Ints, Floats, Ints, Ints, Floats]:
-        """Count the scores above those of judged items, and those equal to them.
-
-        Returns:
-            The judged pairs that were found, their queries and scores, the two counts,
-            and the scores of all items.
-        """
+    def _count(self, bits: int) -> _Counted:
+        """Count the scores above those of judged items, and those equal to them."""
         if bits not in self._counted:
             values, score = self._scores
             if bits != _AS_GIVEN:
@@ -198,7 +201,7 @@ class Probed:
             pair = (score == score).nonzero()[0]  # noqa: PLR0124 - false for nan only
             score, query = score[pair], self._pool.query[pair]
             above, tied = count_above(values, self._starts, query, score)
-            self._counted[bits] = pair, query, score, above, tied, values
+            self._counted[bits] = _Counted(pair, query, score, above, tied, values)
         return self._counted[bits]
 
     def _ahead(self, values: Floats, pair: Ints, query: Ints, tie: str) -> Ints:
@@ -206,7 +209,7 @@ class Probed:
         touched = np.unique(query)
         lists = [self._lists[index] for index in touched.tolist()]
         shown = list(chain.from_iterable(lists))
-        length = self.length[touched]
+        length = self._length[touched]
         rows, _ = expand(self._starts[touched], length)
         starts = starts_of(length)
         group = touched.searchsorted(query)

@@ -7,19 +7,19 @@ compared, and only their ranks are computed, by counting the scores above them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankine._join.ids import item_keys, text_order
+from rankine._join.judged_columns import JudgedColumns
 from rankine._join.pieces import last_of_repeats, refuse_twice
-from rankine._join.ranked_rows import Part, Ranked
 from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
 from rankine._join.spill import refuse_more
 from rankine._tables.keys import may_repeat, width_of, with_query
 from rankine._tables.order import compare
-from rankine._tables.segments import NO_STEPS, expand, position
+from rankine._tables.segments import NO_STEPS, Steps, expand, position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -44,7 +44,10 @@ _SCORE = 40
 
 @dataclass(frozen=True, slots=True)
 class _Lists:
-    """The lists of a chunk, with what is compared of their rows.
+    """The lists of a chunk that are not empty, with what is compared of their rows.
+
+    They are a chunk's as long as no item is repeated in it: if only the last row of an
+    item counts, they have fewer rows, and the chunk still says where each stood.
 
     Attributes:
         chunk: where they come from.
@@ -73,6 +76,30 @@ class _Lists:
         return text_order(self.items(rows))
 
 
+@dataclass(slots=True)
+class Ranked:
+    """The judged rows of a run in one order.
+
+    Attributes:
+        parts: as they were found.
+        n_dropped: how many rows were left out because their items are repeated.
+        scored: whether there are scores.
+        unsorted: how many lists are not in the order of their scores, if the order
+            given is used.
+        steps: how scores rise and fall along the lists.
+    """
+
+    parts: list[JudgedColumns] = field(default_factory=list)
+    n_dropped: int = 0
+    scored: bool = True
+    unsorted: int = 0
+    steps: Steps = NO_STEPS
+
+    def found(self) -> JudgedColumns:
+        """Return all parts as one."""
+        return JudgedColumns.concatenated(self.parts or [JudgedColumns()])
+
+
 class JudgedRows:
     """The judged rows of a run, with their ranks in each of several orders.
 
@@ -80,7 +107,6 @@ class JudgedRows:
         by_order: the judged rows, for each order.
         extra: queries that are not judged, in the order in which they were found, and
             their numbers, which follow those of the judged ones.
-        steps: how scores rise and fall along the lists.
     """
 
     def __init__(
@@ -109,7 +135,6 @@ class JudgedRows:
         """Start with nothing found."""
         self.by_order = {order: Ranked() for order in self.orders}
         self.extra: dict[object, int] = {}
-        self.steps = NO_STEPS
         self._notes: dict[str, None] = {}
         self._places: list[tuple[Ints, AnyArray]] = []
         self._n_scores = 0
@@ -121,11 +146,20 @@ class JudgedRows:
         chunk = self._typed(chunk)
         number = self._number(chunk.queries)
         self._places.append((number, chunk.place))
+        filled = np.diff(chunk.starts) > 0
+        if not filled.all():
+            number, empty = number[filled], number[~filled]
+            for ranked in self.by_order.values():
+                none = np.zeros_like(empty)
+                ranked.parts.append(JudgedColumns(number=empty, length=none))
+            if not len(number):
+                return
         keys = item_keys(chunk.rows.frame["item"], self.truth.seed)
         scores = self._scores(chunk)
         scores = None if scores is None else chunk.in_order(scores)
         keys, order = chunk.in_order(keys), chunk.order
-        lists = _Lists(chunk, chunk.starts, number, keys, scores, order)
+        starts = chunk.starts[np.append(filled, True)]
+        lists = _Lists(chunk, starts, number, keys, scores, order)
         self._match(lists, self.orders)
         if any(self.orders.values()):
             self._n_scores += len(keys)
@@ -146,10 +180,10 @@ class JudgedRows:
     def extra_order(self) -> Ints:
         """The order in which queries that are not judged come in the run."""
         n_judged = len(self.truth.queries)
-        first = np.zeros(n_judged + len(self.extra), dtype=np.int64)
+        first = np.zeros(n_judged + len(self.extra))
         for number, place in self._places if self.extra else ():
             first[number] = place
-        return np.argsort(first[n_judged:])
+        return np.argsort(first[n_judged:], kind="stable")
 
     def _typed(self, chunk: Chunk) -> Chunk:
         """Bring ids to the types that those of the judgements have."""
@@ -157,16 +191,15 @@ class JudgedRows:
         items = rows.frame["item"]
         if (queries.dtype, items.dtype) == (truth.queries.dtype, truth.items.dtype):
             return chunk
-        # Of all rows where that is possible, which a refusal counts.
-        every = rows.frame["query"] if "query" in rows.frame.columns else queries
-        every, notes = truth.as_judged(every, "query", self._name)
+        frame, notes = rows.frame, dict[str, None]()
+        if "query" in frame.columns:  # all rows of which a refusal counts
+            every, said = truth.as_judged(frame["query"], "query", self._name)
+            frame, notes = frame.with_columns(every), dict.fromkeys(said)
+        queries, said = truth.as_judged(queries, "query", self._name)
         items, more = truth.as_judged(items, "item", self._name)
-        self._notes |= dict.fromkeys(notes + more)
-        frame = rows.frame.with_columns(items.alias("item"))
-        if "query" in frame.columns:
-            frame = frame.with_columns(every.alias("query"))
-        rows = replace(rows, frame=frame, grid=None)
-        return replace(chunk, rows=rows, queries=queries.cast(every.dtype))
+        self._notes |= notes | dict.fromkeys(said + more)
+        rows = replace(rows, frame=frame.with_columns(items))
+        return replace(chunk, rows=rows, queries=queries)
 
     def _number(self, ids: pl.Series) -> Ints:
         """Number the queries: the judged ones first, then the others."""
@@ -194,10 +227,6 @@ class JudgedRows:
         if not orders:
             return
         compared = compare(lists.scores, starts, orders)
-        steps = (
-            values.steps for values in compared.values() if values.scores is not None
-        )
-        self.steps += next(steps, NO_STEPS)
         depth = self.depth
         if depth is not None:
             depths = [values.reach(depth, starts) for values in compared.values()]
@@ -214,7 +243,7 @@ class JudgedRows:
             )
             score = -above.astype(np.float64) if scores is None else scores[row]
             length = values.lengths(starts, order)
-            part = Part(number, length, pair, rank, above, tied, score)
+            part = JudgedColumns(number, length, pair, rank, above, tied, score)
             if self.orders[order]:
                 of_row = np.repeat(number, np.diff(starts))
                 every = -position(of_row).astype(float) if scores is None else scores
@@ -222,6 +251,7 @@ class JudgedRows:
             ranked = self.by_order[order]
             ranked.parts.append(part)
             ranked.scored &= scores is not None
+            ranked.steps += values.steps
             ranked.unsorted += _n_unsorted(lists) if order.by == "given" else 0
 
     def _without_repeats(self, lists: _Lists, orders: Iterable[Order]) -> list[Order]:

@@ -24,7 +24,7 @@ from rankine._io.sources import (
 )
 from rankine._io.values import NOT_JUDGED
 from rankine._join.ids import Index, as_first, item_keys, told_apart
-from rankine._join.pieces import grouped, refuse_twice
+from rankine._join.pieces import listed, refuse_twice
 from rankine._tables.keys import KeyTable, with_query
 from rankine._tables.pool import Pool
 from rankine._tables.segments import starts_of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Named:
+class GradesByItem:
     """Judged grades, and the item that each was given to.
 
     Attributes:
@@ -53,7 +53,7 @@ class Named:
     width: int | None = None
     mask: np.ndarray[Any, np.dtype[np.uint8]] | None = None
 
-    def own(self) -> Named:
+    def own(self) -> GradesByItem:
         """Return a copy with its own grades, if they belong to a matrix."""
         if self.width is None or self.mask is not None:
             return self
@@ -112,7 +112,7 @@ class Judgements:
             row = int(np.flatnonzero(odd)[0])
             raise odd_grade(rows.where(row), float(grade[row]))
         items = frame["item"]
-        queries, starts, order = grouped(frame["query"])
+        queries, starts, order = listed(rows)
         if order is not None:
             grade, items = grade[order], items.gather(order)
         lists = np.arange(len(queries)), np.diff(starts)
@@ -150,9 +150,9 @@ class Judgements:
         return as_first(known, ids, part, names)
 
     @property
-    def named(self) -> Named:
+    def named(self) -> GradesByItem:
         """The grades, and whose they are."""
-        return Named(self.pool, self.items)
+        return GradesByItem(self.pool, self.items)
 
 
 def odd_grade(where: str, grade: float) -> DataError:
@@ -189,14 +189,14 @@ class Truth:
         return self.named.pool
 
     @cached_property
-    def named(self) -> Named:
+    def named(self) -> GradesByItem:
         """The grades by query, whatever the form, and whose they are."""
         if isinstance(self.source, Lists):
             # The mappings are the user's, who may change them later.
             items = [*chain.from_iterable(self.source.entries)]
-            return Named(Pool(self.source.starts, self.source.numbers), items)
+            return GradesByItem(Pool(self.source.starts, self.source.numbers), items)
         if isinstance(self.source, Dense):
-            return _named_in_matrix(self.source)
+            return _grades_in_matrix(self.source)
         return self.judgements.named
 
 
@@ -239,10 +239,14 @@ def _of_items(rows: Rows) -> Rows:
     largest = frame.group_by("query", "item", maintain_order=True).agg(
         pl.col("value").max()
     )
-    return Rows(largest, rows.name, notes=rows.notes, role=rows.role, kind=rows.kind)
+    # Neither lines nor lists are those of these rows.
+    return Rows(
+        largest, rows.name, notes=rows.notes, role=rows.role, kind=rows.kind,
+        queries=rows.queries,
+    )  # fmt: skip
 
 
-def _named_in_matrix(source: Dense) -> Named:
+def _grades_in_matrix(source: Dense) -> GradesByItem:
     grades = source.matrix
     n_queries, width = grades.shape
     if np.isinf(grades).any():
@@ -256,6 +260,6 @@ def _named_in_matrix(source: Dense) -> Named:
     if np.isnan(grades.min(initial=np.inf)):
         judged = ~np.isnan(grades)
         pool = Pool(starts_of(np.count_nonzero(judged, axis=1)), grades[judged])
-        return Named(pool, source.items, width, np.packbits(judged))
+        return GradesByItem(pool, source.items, width, np.packbits(judged))
     starts = np.arange(n_queries + 1, dtype=np.int64) * width
-    return Named(Pool(starts, grades.ravel()), source.items, width)
+    return GradesByItem(Pool(starts, grades.ravel()), source.items, width)

@@ -168,7 +168,9 @@ def lists_of(
     scored = rule.order != "given"
     if isinstance(source, Mappings):
         scored &= dict in source.kinds
-    chunk = source if isinstance(source, Chunk) else _of_all(source)
+    if not isinstance(source, Chunk):
+        source = Chunk.of(as_rows(source, role="run"))
+    chunk = source
     if rule.duplicates == "last":
         chunk = _last_only(chunk)
     rows, scores = chunk.rows, None
@@ -183,15 +185,6 @@ def lists_of(
     )
     lists = _ranked(replace(lists, scored=not rows.ranked), rule)
     return _with_rank_gaps(chunk, lists) if rule.order == "rank_value" else lists
-
-
-def _of_all(source: Source) -> Chunk:
-    """Return a run as one chunk; a mapping with its empty lists too."""
-    rows = as_rows(source, role="run")
-    if not isinstance(source, Mappings):
-        return Chunk.of(rows)
-    starts = source.starts
-    return Chunk(rows, query_ids(source), starts, None, starts[:-1])
 
 
 def without_repeats(
@@ -226,22 +219,21 @@ def without_repeats(
 
 
 def _of_matrix(source: Dense, rule: Convention, depth: int) -> Lists:
-    """Take the first items of each row of a matrix, if it retrieves any."""
+    """Take the first items of each row of a matrix."""
     order = Order.of(rule)
     row, column, scores, length = dense.first_in_rows(source, order, depth)
-    filled = np.flatnonzero(length)
-    starts = starts_of(np.bincount(row, minlength=len(length))[filled])
+    starts = starts_of(np.bincount(row, minlength=len(length)))
     items = source.items.gather(column)
     return Lists(
         source.name,
         source.notes,
-        source.queries.gather(filled),
+        source.queries,
         starts,
         Ids(lambda: items, "row {}".format),
         order=None,
         scores=scores,
         untied=steps_of(scores, starts).strict,
-        lengths=length[filled],
+        lengths=length,
     )
 
 

@@ -13,7 +13,7 @@ from rankine._base.limits import limits
 from rankine._base.text import KEEP_BEST, Counted
 from rankine._io.repeats import first_repeat, marked
 from rankine._io.sources import Rows
-from rankine._join.ids import Numbering
+from rankine._join.ids import Index, Numbering
 from rankine._tables.keys import with_query
 from rankine._tables.segments import stable_order, starts_of
 from rankine.errors import DuplicateItemError
@@ -59,6 +59,24 @@ def grouped(query: pl.Series) -> tuple[pl.Series, Ints, AnyArray | None]:
     grouping = Grouping()
     grouping.add(query)
     return grouping.lists()
+
+
+def listed(rows: Rows) -> tuple[pl.Series, Ints, AnyArray | None]:
+    """Return the queries, where each begins, and the order that groups the rows.
+
+    Empty lists have no rows, but stand where they were among the others.
+    """
+    every = rows.queries
+    if every is not None and rows.starts is not None:  # of a mapping
+        return every, rows.starts, None
+    queries, starts, order = grouped(rows.frame["query"])
+    if every is None or len(every) == len(queries):
+        return queries, starts, order
+    number = Index(every).find(queries)
+    empty = np.delete(np.arange(len(every)), number)
+    after = np.maximum.accumulate(number).searchsorted(empty)
+    place = np.insert(number, after, empty)
+    return every.gather(place), np.insert(starts, after, starts[after]), order
 
 
 def _adjacent(query: pl.Series) -> tuple[pl.Series, Ints] | None:
@@ -125,7 +143,8 @@ class Chunk:
         queries: the id of each list.
         starts: where each list begins.
         order: the row at each place of the lists; None if rows are where they were.
-        place: where the first row of each list is in the run.
+        place: where the first row of each list is in the run. Only the order matters:
+            it is the number of a list or of a row, or a line after a spill.
     """
 
     rows: Rows
@@ -136,10 +155,9 @@ class Chunk:
 
     @staticmethod
     def of(rows: Rows) -> Chunk:
-        """Return all rows of a run as one chunk."""
-        queries, starts, order = grouped(rows.frame["query"])
-        place = starts[:-1] if order is None else order[starts[:-1]]
-        return Chunk(rows, queries, starts, order, place)
+        """Return all lists of a run as one chunk, also those that are empty."""
+        queries, starts, order = listed(rows)
+        return Chunk(rows, queries, starts, order, np.arange(len(queries)))
 
     @property
     def named(self) -> Rows:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _SPARSE = 4
 """How many kinds of judged items there may be for each of them, to count them all."""
-_MANY = 1000
-"""Rows from which on it pays to see whether they are in order."""
 
 
 class Hits(NamedTuple):
@@ -83,41 +81,6 @@ class Judged:
     def empty() -> Judged:
         """Return a table without queries, on which parameters are checked."""
         return _EMPTY
-
-    @staticmethod
-    def of_pairs(
-        pool: Pool,
-        pair: Ints,
-        *,
-        query: Ints | None = None,
-        rank: Ints,
-        above: Ints,
-        tied: Ints,
-        score: Floats,
-        n_retrieved: Ints,
-        in_run: Bools,
-        scores: Floats | None,
-        score_query: Ints | None,
-    ) -> Judged:
-        """Return the table of judged pairs that were found, by query and rank."""
-        if query is None:
-            query = pool.query[pair]
-        order = _by_query_and_rank(query, rank, pool.n_queries)
-        pair = pair[order]
-        return Judged(
-            query=query[order],
-            rank=rank[order],
-            grade=pool.grade[pair],
-            above=above[order],
-            tied=tied[order],
-            score=score[order],
-            n_retrieved=n_retrieved,
-            in_run=in_run,
-            pool=pool,
-            scores=scores,
-            score_query=score_query,
-            pair=pair,
-        )
 
     @staticmethod
     def concatenated(tables: Sequence[Judged]) -> Judged:
@@ -305,17 +268,6 @@ _EMPTY = Judged(
     scores=_NO_FLOATS,
     score_query=_NO_INTS,
 )
-
-
-def _by_query_and_rank(query: Ints, rank: Ints, n_queries: int) -> Ints | slice:
-    """Return the order of rows by query and rank; all of them if they are in order."""
-    key = rank
-    if n_queries > 1:
-        key = query * (int(rank.max(initial=0)) + 1) + rank
-    if len(key) > _MANY and (key[1:] >= key[:-1]).all():
-        return slice(None)
-    # Rows that are nearly in order are brought there soonest by a stable sort.
-    return key.argsort(kind="stable")
 
 
 def with_the_rest(table: Judged) -> Judged:
