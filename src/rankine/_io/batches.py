@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
+from rankine._base.contradiction import FIRST_ROWS, Contradiction, of_first_rows
 from rankine._base.forks import need_threads
 from rankine._io.frames import (
     frame_part,
@@ -20,11 +20,10 @@ from rankine._io.frames import (
     rows_of,
 )
 from rankine._io.mappings import in_one
-from rankine._io.rank_columns import FIRST_ROWS, contradiction
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Table, together
 from rankine._io.values import kind_of
-from rankine.errors import ColumnNotFoundError, FormatError, RankineError
+from rankine.errors import ColumnNotFoundError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Mapping, Sequence
@@ -90,22 +89,21 @@ def _compared(
     batches: Iterator[Any], first: Any, part: Mapping[str, str], how: Reading
 ) -> tuple[list[Any], Contradiction]:
     """Read the first batches, and compare their ranks with their scores."""
-    begun, frames, n_rows = [], [], 0
-    for batch in chain([first], batches):
-        begun.append(batch)
-        try:
-            rows = rows_of(batch, "run", replace(how, keep_rank=True), part)
-            frames.append(rows.frame.select("query", "value", "rank"))
-            together(frames[:1] + frames[-1:], [rows, rows])
-        except (RankineError, pl.exceptions.PolarsError):
-            return begun, NO_CONTRADICTION  # which will be told when all are read
-        n_rows += rows.frame.height
-        if n_rows > FIRST_ROWS:
-            break
-    sample = pl.concat(frames).head(FIRST_ROWS)
-    if how.lower_is_better:
-        sample = sample.with_columns(-pl.col("value"))
-    return begun, contradiction(sample, cut=n_rows > FIRST_ROWS)
+    begun: list[Any] = []
+    with_ranks = replace(how, keep_rank=True)
+
+    def head() -> tuple[pl.DataFrame, bool]:
+        read: list[Rows] = []
+        n_rows = 0
+        for batch in chain([first], batches):
+            begun.append(batch)
+            read.append(rows_of(batch, "run", with_ranks, part))
+            n_rows += read[-1].frame.height
+            if n_rows > FIRST_ROWS:
+                break
+        return together([rows.frame for rows in read], read), False
+
+    return begun, of_first_rows(head, lower_is_better=how.lower_is_better)
 
 
 def tables_of(data: Any, name: str) -> Iterator[Table]:

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
+from rankine._base.contradiction import FIRST_BYTES, NO_CONTRADICTION, Contradiction
 from rankine._base.limits import limits
 from rankine._io.bytes import UNPACKED_BY_POLARS, after, decoded
 from rankine._io.columns import Role, swapped
 from rankine._io.frames import reason, resolved, rows_of
-from rankine._io.rank_columns import FIRST_BYTES
 from rankine._io.sources import Rows, Stream, with_rows
 from rankine._io.tables import Part
 from rankine.errors import FormatError, RankineError

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
+from rankine._base.contradiction import (
+    FIRST_ROWS,
+    NO_CONTRADICTION,
+    Contradiction,
+    of_first_rows,
+)
 from rankine._base.forks import need_threads
 from rankine._base.text import Counted
 from rankine._io.columns import Role, lacks_numbers, refuse_leftover, resolve, swapped
-from rankine._io.rank_columns import (
-    FIRST_ROWS,
-    contradiction,
-)
 from rankine._io.sources import PLAIN, Reading, Rows
 from rankine._io.tables import Part
 from rankine._io.values import ids, is_missing, numbers, refuse_padding, worth_of
@@ -24,7 +25,6 @@ from rankine.errors import (
     ColumnNotFoundError,
     DataError,
     FormatError,
-    RankineError,
 )
 
 if TYPE_CHECKING:
@@ -140,15 +140,14 @@ def _contradiction(
     """Compare the ranks of the first rows with the scores, where there are both."""
     if how.by_rank or "rank" not in part or "score" not in part:
         return NO_CONTRADICTION
-    first = taken[part["rank"]].head(FIRST_ROWS)
-    try:
-        ranks = numbers(first, part["rank"], origin, lenient=True)
-    except RankineError:
-        return NO_CONTRADICTION  # no numbers, which do not matter as the score decides
-    rows = [columns[key].head(FIRST_ROWS).alias(key) for key in ("query", "value")]
-    rows[1] = -rows[1] if how.lower_is_better else rows[1]
-    sample = pl.DataFrame([*rows, ranks.alias("rank")])
-    return contradiction(sample, cut=taken.height > FIRST_ROWS)
+
+    def head() -> tuple[pl.DataFrame, bool]:
+        ranks = taken[part["rank"]].head(FIRST_ROWS)
+        rank = numbers(ranks, part["rank"], origin, lenient=True).alias("rank")
+        rows = [columns[key].head(FIRST_ROWS).alias(key) for key in ("query", "value")]
+        return pl.DataFrame([*rows, rank]), taken.height > FIRST_ROWS
+
+    return of_first_rows(head, lower_is_better=how.lower_is_better)
 
 
 def resolved(table: Part, role: Role, how: Reading) -> dict[str, str]:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
+from rankine._base.contradiction import FIRST_ROWS
 from rankine._base.limits import limits
 from rankine._io.frames import frame_part, reason, resolved, rows_of
-from rankine._io.rank_columns import FIRST_ROWS
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Part
 from rankine.errors import FormatError
