@@ -17,8 +17,8 @@ import polars as pl
 
 from rankine._base.arrays import NOT_PACKED, all_true, packed
 from rankine._base.text import KEEP_LARGEST, RANK_LAST, added_up
-from rankine._io.joined import column_of
 from rankine._io.sources import Dense, Lists, Rows
+from rankine._io.text_columns import column_of
 from rankine._io.values import (
     DROPS,
     NOT_JUDGED,
@@ -460,7 +460,7 @@ def _rows_of_lists(source: Lists, queries: pl.Series, items: pl.Series) -> Rows:
         placed=list in source.kinds,
         starts=source.starts,
         role=source.role,
-        grid_queries=queries.drop_nulls(),
+        all_queries=queries.drop_nulls(),
         n_empty=int((lengths == 0).sum()) if source.role == "run" else 0,
     )
 

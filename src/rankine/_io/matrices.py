@@ -159,7 +159,7 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
         n_empty=empty,
         n_places=n_queries if queries is None else None,
         grid=grid,
-        grid_queries=axis,
+        all_queries=axis,
         is_matrix=True,
     )
 

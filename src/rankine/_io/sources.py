@@ -190,7 +190,7 @@ class Rows(_Form):
         n_empty: how many lists have no items, which rows cannot hold.
         n_places: how many queries there are, if they are the rows of a matrix.
         grid: the same as a matrix of ints, a row per query and a column per rank.
-        grid_queries: the ids of all rows of the matrix, or of all lists, of which some
+        all_queries: the ids of all rows of the matrix, or of all lists, of which some
             may be empty.
         is_matrix: whether its queries are the rows of a matrix.
         origins: the files that rows of several come from, each with how many rows.
@@ -216,7 +216,7 @@ class Rows(_Form):
     n_empty: int = 0
     n_places: int | None = None
     grid: Ints | None = None
-    grid_queries: pl.Series | None = None
+    all_queries: pl.Series | None = None
     is_matrix: bool = False
     origins: tuple[tuple[Rows, int], ...] = ()
     contradiction: Contradiction = NO_CONTRADICTION
@@ -229,7 +229,7 @@ class Rows(_Form):
 
     def query_ids(self) -> list[Any]:
         """Return the ids of all queries, in order."""
-        ids = self.grid_queries
+        ids = self.all_queries
         if ids is None:
             ids = self.frame["query"].unique(maintain_order=True).drop_nulls()
         return ids.to_list()
@@ -238,8 +238,8 @@ class Rows(_Form):
         """Return the same with ids for queries that were identified by their places."""
         every = pl.Series("query", ids)
         frame = self.frame.with_columns(query=every.gather(self.frame["query"]))
-        grid_queries = None if self.grid_queries is None else every
-        return replace(self, frame=frame, grid_queries=grid_queries)
+        all_queries = None if self.all_queries is None else every
+        return replace(self, frame=frame, all_queries=all_queries)
 
     def where(self, row: int) -> str:
         """Say where a row is, as ``file:line`` or as a row number from 0."""

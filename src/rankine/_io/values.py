@@ -29,7 +29,7 @@ DROPS = "; lenient=True or --lenient drops such rows"
 NOT_JUDGED = "for an item that is not judged, give -1 or drop it"
 _WHOLE_BITS: dict[Any, int] = {pl.Float32: 24, pl.Float64: 53}
 """How many bits of a whole number a float holds: from there on, numbers merge."""
-NO_COLUMN = (
+UNREADABLE = (
     TypeError, OverflowError, AttributeError, ValueError, pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
 )  # fmt: skip
@@ -334,7 +334,7 @@ def series_of(
         column = pl.Series(part, plain, dtype=None if plain else pl.String, strict=True)
     except UnicodeEncodeError as error:
         raise no_text(error, name) from None
-    except NO_COLUMN:
+    except UNREADABLE:
         raise _not_one_type(part, plain, name) from None
     if column.dtype == pl.Object:
         raise _not_one_type(part, plain, name)

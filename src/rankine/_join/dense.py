@@ -113,10 +113,10 @@ def match_ranked(
     numbered like those of the grades, or if a query without any grade is not judged.
     """
     source, grid = truth.source, run.grid
-    if not isinstance(source, Dense) or grid is None or run.grid_queries is None:
+    if not isinstance(source, Dense) or grid is None or run.all_queries is None:
         return {}
     n_queries, width = grid.shape
-    same = source.queries.equals(run.grid_queries) and source.items.dtype == pl.Int64
+    same = source.queries.equals(run.all_queries) and source.items.dtype == pl.Int64
     if not same or any(orders.values()) or _may_repeat(grid):
         return {}
     if not np.diff(truth.pool.starts).all():
