@@ -21,7 +21,7 @@ from rankine._io.columns import (
     known_columns,
 )
 from rankine._io.frames import from_frame, is_column, is_frame, open_frame
-from rankine._io.mappings import read_lists, turned
+from rankine._io.mappings import turned
 from rankine._io.matrices import from_sparse, refuse_topk
 from rankine._io.records import from_entries, from_records
 from rankine._io.repeats import lenient_rows
@@ -34,7 +34,6 @@ from rankine._io.sources import (
     Rows,
     Source,
     Stream,
-    hold_objects,
     is_sparse,
     refuse_empty,
 )
@@ -57,8 +56,6 @@ def read(
 
     Messages call data that are not a file by a name, or by their role.
     """
-    if how is PLAIN and type(data) is dict and not hold_objects(data.values()):
-        return read_lists(data, role, name or role)  # what is mostly given
     if how is not PLAIN:
         _check(how)
     source = _read(data, role, how, name or role)

@@ -49,6 +49,7 @@ def ids(
     A lenient reader leaves missing ids as null; otherwise the error says what to do.
     """
     column, notes = _typed(column, part, origin)
+    # A short column without a missing id takes 7 us so, and 70 us by what follows.
     if column.null_count() == 0 and (
         column.dtype != pl.String or not (column == "").any()
     ):
