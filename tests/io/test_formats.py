@@ -13,14 +13,14 @@ import rankine as rk
 from rankine._engines import files as of_spark
 from rankine._io import read_qrels, read_run, read_table
 from rankine._io.formats import FORMATS, Format, names_for
-from rankine._io.frames import frame_part, from_frame
+from rankine._io.frames import from_frame, open_frame
 from rankine.errors import FormatError, ParameterError
 from tests.shell import shell  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from rankine._io.bytes import Opened
     from rankine._io.fields import Sniffed
-    from rankine._io.tables import Part
+    from rankine._io.tables import OpenTable
     from tests.shell import Shell
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -36,8 +36,8 @@ def read_marked(opened: Opened, _: Sniffed, role: Any, how: Any) -> Any:
     return from_frame(marked_frame(opened), role, how, name=opened.name)
 
 
-def open_marked(opened: Opened, _: Sniffed) -> Part:
-    return frame_part(marked_frame(opened), opened.name)
+def open_marked(opened: Opened, _: Sniffed) -> OpenTable:
+    return open_frame(marked_frame(opened), opened.name)
 
 
 def add(patch: pytest.MonkeyPatch, **facts: Any) -> None:

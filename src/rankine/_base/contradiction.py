@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from rankine._base.text import count, percent
+from rankine.errors import RankineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+FIRST_ROWS = 1 << 13
+"""Rows of a run whose ranks are compared with the scores, so that it takes no time."""
+FIRST_BYTES = 1 << 16
+"""Bytes of a text in which these rows are looked for."""
 
 
 class Contradiction(NamedTuple):
@@ -51,3 +64,47 @@ class Contradiction(NamedTuple):
 NO_CONTRADICTION = Contradiction()
 TRUST = "the score decides; to trust the rank, give order='rank' or --order rank"
 """What to do about it."""
+
+
+def of_first_rows(
+    head: Callable[[], tuple[pl.DataFrame, bool]], *, lower_is_better: bool
+) -> Contradiction:
+    """Compare the ranks of the first rows of a run with the scores, which count.
+
+    What is wrong with these rows is told when all are read.
+
+    Args:
+        head: reads rows with a query, a value and a rank, and says whether there are
+            more.
+        lower_is_better: whether the scores are distances.
+    """
+    try:
+        rows, more = head()
+    except RankineError:
+        return NO_CONTRADICTION
+    cut = more or rows.height > FIRST_ROWS
+    rows = rows.head(FIRST_ROWS)
+    if lower_is_better:
+        rows = rows.with_columns(-rows["value"])
+    return contradiction(rows, cut=cut)
+
+
+def contradiction(run: pl.DataFrame, *, cut: bool = False) -> Contradiction:
+    """Count the lists in which a better rank has a lower score.
+
+    Args:
+        run: rows with a query, a value and a rank.
+        cut: whether there are more rows.
+
+    >>> import polars as pl
+    >>> rows = {"query": ["q", "q", "r"], "value": [0.1, 0.9, 1.0], "rank": [1, 2, 1]}
+    >>> contradiction(pl.DataFrame(rows))
+    Contradiction(n=1, n_lists=2, cut=False)
+    """
+    query = run["query"].rank("dense").fill_null(0).to_numpy()
+    value, rank = run["value"].to_numpy(), run["rank"].to_numpy()
+    order = np.lexsort((rank, query))
+    query, value, rank = query[order], value[order], rank[order]
+    both = (rank[1:] > rank[:-1]) & (value[1:] > value[:-1])
+    lists = query[1:][both & (query[1:] == query[:-1])]
+    return Contradiction(len(np.unique(lists)), len(np.unique(query)), cut)

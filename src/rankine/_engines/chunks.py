@@ -18,7 +18,7 @@ from rankine._engines.work import (
     ROLES,
     refuse_beyond,
 )
-from rankine._io.repeats import cleaned
+from rankine._io.repeats import lenient_rows
 from rankine._io.sources import Rows
 from rankine._join.ids import PLAIN_INT, odd_text
 from rankine.errors import DataError
@@ -158,7 +158,7 @@ def _cleaned(rows: Rows, counts: Counts) -> Rows:
     n = counts[rows.name, "query"] + counts[rows.name, "item"]
     said = Counted(f"{rows.name}: ", n, "row", " without an id: dropped")
     rows = replace(rows, notes=(said,) if n else ())
-    return cleaned(rows, rows.role)  # type: ignore[arg-type,return-value]
+    return lenient_rows(rows, rows.role)  # type: ignore[arg-type,return-value]
 
 
 def _refuse_odd_texts(key: str, side: int, texts: pl.Series, *, judged: bool) -> None:

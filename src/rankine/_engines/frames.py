@@ -11,7 +11,7 @@ from rankine import _io as io
 from rankine._engines.jobs import refuse_stopped
 from rankine._engines.work import JUDGED, LISTED, ROLES
 from rankine._io.columns import NAMES
-from rankine._io.frames import frame_part, resolved
+from rankine._io.frames import open_frame, resolved
 from rankine._io.sources import PLAIN
 from rankine._join.ids import as_first
 from rankine.errors import (
@@ -108,7 +108,7 @@ class SparkTable:
         named = {*NAMES, *map(str, (how.columns or {}).values())}
         if sequence and sequence in types and sequence.casefold() not in named:
             blank = blank.drop(sequence)  # whose numbers are the places of rows
-        part = resolved(frame_part(blank, role), role, how)  # type: ignore[arg-type]
+        part = resolved(open_frame(blank, role), role, how)  # type: ignore[arg-type]
         table = SparkTable(frame, role, part, types, None, how)  # type: ignore[arg-type]
         table._check()
         empty = io.read(blank, role, how, role)  # type: ignore[arg-type]

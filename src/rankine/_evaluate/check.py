@@ -11,7 +11,7 @@ import polars as pl
 
 from rankine import _io as io
 from rankine._base.checks import check_k
-from rankine._base.contradiction import TRUST
+from rankine._base.contradiction import TRUST, contradiction
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
 from rankine._base.text import count, percent
@@ -22,7 +22,6 @@ from rankine._evaluate.warnings import all_relevant, hardly_met, level_of
 from rankine._io.columns import is_rating
 from rankine._io.itself import refuse_itself
 from rankine._io.mappings import as_rows
-from rankine._io.rank_columns import contradiction
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import refuse_empty
 from rankine._join.by_position import met_by_number, paired

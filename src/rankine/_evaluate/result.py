@@ -14,7 +14,7 @@ from rankine._evaluate.means import Means
 from rankine._evaluate.notes import sentences
 from rankine._evaluate.report_methods import DrawnEvaluation
 from rankine._evaluate.warnings import NO_DOUBTS, Doubts
-from rankine._io.values import NO_COLUMN
+from rankine._io.values import UNREADABLE
 from rankine._metrics.names import parse
 from rankine._stats.intervals import Interval, check_interval
 
@@ -416,5 +416,5 @@ def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:
     """Return a column of query ids; what cannot be a column becomes text."""
     try:
         return pl.Series("query", ids)
-    except NO_COLUMN:
+    except UNREADABLE:
         return pl.Series("query", [str(query) for query in ids])

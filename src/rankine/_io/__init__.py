@@ -20,11 +20,11 @@ from rankine._io.columns import (
     check_parts,
     known_columns,
 )
-from rankine._io.frames import frame_part, from_frame, is_column, is_frame
-from rankine._io.mappings import read_lists, turned
+from rankine._io.frames import from_frame, is_column, is_frame, open_frame
+from rankine._io.mappings import turned
 from rankine._io.matrices import from_sparse, refuse_topk
 from rankine._io.records import from_entries, from_records
-from rankine._io.repeats import cleaned
+from rankine._io.repeats import lenient_rows
 from rankine._io.sources import (
     MAX_BYTES,
     PLAIN,
@@ -34,7 +34,6 @@ from rankine._io.sources import (
     Rows,
     Source,
     Stream,
-    hold_objects,
     is_sparse,
     refuse_empty,
 )
@@ -57,8 +56,6 @@ def read(
 
     Messages call data that are not a file by a name, or by their role.
     """
-    if how is PLAIN and type(data) is dict and not hold_objects(data.values()):
-        return read_lists(data, role, name or role)  # what is mostly given
     if how is not PLAIN:
         _check(how)
     source = _read(data, role, how, name or role)
@@ -242,7 +239,7 @@ def source_of(
     if order in BY_RANK and not source.ranked:
         msg = f"{source.name} has no rank column, which order={order!r} needs"
         raise DataError(msg)
-    return cleaned(source, "run") if how.lenient else source
+    return lenient_rows(source, "run") if how.lenient else source
 
 
 def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:
@@ -259,7 +256,7 @@ def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:
     if isinstance(data, (str, os.PathLike)):
         return files.read_table(Path(os.fsdecode(data)), how)
     if is_frame(data):
-        return Table(title, (frame_part(data, title),), how.columns or {})
+        return Table(title, (open_frame(data, title),), how.columns or {})
     msg = (
         f"{title} is of type {type(data).__name__}; expected a path or a pandas, "
         "polars or pyarrow frame"

@@ -9,28 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
+from rankine._base.contradiction import FIRST_ROWS, Contradiction, of_first_rows
 from rankine._base.forks import need_threads
 from rankine._io.frames import (
-    frame_part,
     is_column,
     is_frame,
+    open_frame,
     reason,
     resolved,
     rows_of,
 )
 from rankine._io.mappings import in_one
-from rankine._io.rank_columns import FIRST_ROWS, contradiction
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Table, together
 from rankine._io.values import kind_of
-from rankine.errors import ColumnNotFoundError, FormatError, RankineError
+from rankine.errors import ColumnNotFoundError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Mapping, Sequence
 
     from rankine._io.sources import Reading
-    from rankine._io.tables import Loaded, Part
+    from rankine._io.tables import Loaded, OpenTable
 
 _ROWS = 1 << 18
 """Rows of a lazy frame that are collected at once."""
@@ -57,17 +56,17 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
     first = next(batches, None)
     if first is None:
         raise no_rows(name)
-    part = resolved(first, "run", how)
-    head = rows_of(first, "run", how, part)
+    column_of = resolved(first, "run", how)
+    head = rows_of(first, "run", how, column_of)
     begun = [first]
     found = head.contradiction
     if found.n_lists:
-        begun, found = _compared(batches, first, part, how)
+        begun, found = _compared(batches, first, column_of, how)
 
     def parts() -> Generator[Rows, None, None]:
         n_rows = 0
         for batch in chain(begun, batches):
-            rows = rows_of(_later(batch, part, n_rows), "run", how, part)
+            rows = rows_of(_later(batch, column_of, n_rows), "run", how, column_of)
             together([head.frame.clear(), rows.frame], [head, rows])
             yield Rows(rows.frame, name, first=n_rows, queries=rows.queries)
             n_rows += rows.frame.height
@@ -87,25 +86,24 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
 
 
 def _compared(
-    batches: Iterator[Any], first: Any, part: Mapping[str, str], how: Reading
+    batches: Iterator[Any], first: Any, column_of: Mapping[str, str], how: Reading
 ) -> tuple[list[Any], Contradiction]:
     """Read the first batches, and compare their ranks with their scores."""
-    begun, frames, n_rows = [], [], 0
-    for batch in chain([first], batches):
-        begun.append(batch)
-        try:
-            rows = rows_of(batch, "run", replace(how, keep_rank=True), part)
-            frames.append(rows.frame.select("query", "value", "rank"))
-            together(frames[:1] + frames[-1:], [rows, rows])
-        except (RankineError, pl.exceptions.PolarsError):
-            return begun, NO_CONTRADICTION  # which will be told when all are read
-        n_rows += rows.frame.height
-        if n_rows > FIRST_ROWS:
-            break
-    sample = pl.concat(frames).head(FIRST_ROWS)
-    if how.lower_is_better:
-        sample = sample.with_columns(-pl.col("value"))
-    return begun, contradiction(sample, cut=n_rows > FIRST_ROWS)
+    begun: list[Any] = []
+    with_ranks = replace(how, keep_rank=True)
+
+    def head() -> tuple[pl.DataFrame, bool]:
+        read: list[Rows] = []
+        n_rows = 0
+        for batch in chain([first], batches):
+            begun.append(batch)
+            read.append(rows_of(batch, "run", with_ranks, column_of))
+            n_rows += read[-1].frame.height
+            if n_rows > FIRST_ROWS:
+                break
+        return together([rows.frame for rows in read], read), False
+
+    return begun, of_first_rows(head, lower_is_better=how.lower_is_better)
 
 
 def tables_of(data: Any, name: str) -> Iterator[Table]:
@@ -121,9 +119,9 @@ def tables_of(data: Any, name: str) -> Iterator[Table]:
             yield Table(name, (part,))
 
 
-def _later(batch: Part, part: Mapping[str, str], n_rows: int) -> Part:
+def _later(batch: OpenTable, column_of: Mapping[str, str], n_rows: int) -> OpenTable:
     """Return a batch whose row numbers continue those of the batches before it."""
-    for column in part.values():
+    for column in column_of.values():
         if column not in batch.names:
             msg = (
                 f"{batch.title}: the batch that begins at row {n_rows} has no column "
@@ -166,4 +164,4 @@ def _batches(data: Any, name: str) -> Iterator[Any]:
                 "frames or record batches"
             )
             raise FormatError(msg)
-        yield frame_part(batch, name)
+        yield open_frame(batch, name)

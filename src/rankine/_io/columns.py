@@ -134,15 +134,19 @@ def is_of_single_items(name: str) -> bool:
 
 
 def lacks_numbers(
-    part: Mapping[str, str], role: Role, columns: Mapping[str, Any] | None
+    column_of: Mapping[str, str], role: Role, columns: Mapping[str, Any] | None
 ) -> bool:
     """Say whether nothing has been found for a grade, a score or a rank, nor told."""
     value = "grade" if role == "qrels" else "score"
-    return value not in (columns or {}) and part.keys() <= {"query", "item", "subtopic"}
+    return value not in (columns or {}) and column_of.keys() <= {
+        "query",
+        "item",
+        "subtopic",
+    }
 
 
 def refuse_leftover(
-    part: Mapping[str, str], numeric: Sequence[str], role: Role, name: str
+    column_of: Mapping[str, str], numeric: Sequence[str], role: Role, name: str
 ) -> None:
     """Refuse a table without grades or scores that has another column of numbers.
 
@@ -150,7 +154,7 @@ def refuse_leftover(
     silently give another number.
     """
     value = "grade" if role == "qrels" else "score"
-    used = set(part.values())
+    used = set(column_of.values())
     left = [
         column
         for column in numeric
@@ -374,8 +378,11 @@ def _refuse_swapped(
     raise FormatError(msg)
 
 
-def swapped(
-    part: Mapping[str, str], role: Role, columns: Mapping[str, Any] | None, name: str
+def swap_warnings(
+    column_of: Mapping[str, str],
+    role: Role,
+    columns: Mapping[str, Any] | None,
+    name: str,
 ) -> tuple[str, ...]:
     """Warn about judgements that have a score, and about a run that has a rating.
 
@@ -383,8 +390,8 @@ def swapped(
     scores; a user who names the column knows what it is.
     """
     value, other = ("grade", "score") if role == "qrels" else ("score", "rating")
-    column = part.get(value, "")
-    of_beir = role == "qrels" and part["item"].casefold() in _OF_BEIR
+    column = column_of.get(value, "")
+    of_beir = role == "qrels" and column_of["item"].casefold() in _OF_BEIR
     if value in (columns or {}) or column.casefold() != other or of_beir:
         return ()
     whose = "runs" if role == "qrels" else "judgements"

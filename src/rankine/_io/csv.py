@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
+from rankine._base.contradiction import FIRST_BYTES, NO_CONTRADICTION, Contradiction
 from rankine._base.limits import limits
 from rankine._io.bytes import UNPACKED_BY_POLARS, after, decoded
-from rankine._io.columns import Role, swapped
+from rankine._io.columns import Role, swap_warnings
 from rankine._io.frames import reason, resolved, rows_of
-from rankine._io.rank_columns import FIRST_BYTES
 from rankine._io.sources import Rows, Stream, with_rows
-from rankine._io.tables import Part
+from rankine._io.tables import OpenTable
 from rankine.errors import FormatError, RankineError
 
 if TYPE_CHECKING:
@@ -49,42 +48,42 @@ def read_separated(
         # What the user said about the columns is in their names.
         sniffed = replace(sniffed, names=_names(sniffed, role))
         how = replace(how, columns=None)
-    table = csv_part(opened, sniffed)
-    part = resolved(table, role, how)
+    table = open_csv(opened, sniffed)
+    column_of = resolved(table, role, how)
     found = NO_CONTRADICTION
-    if "score" in part and not how.by_rank and not how.keep_rank:
-        found = _contradiction(opened, sniffed, part, how)
-        part.pop("rank", None)  # which is not read, as that takes time
+    if "score" in column_of and not how.by_rank and not how.keep_rank:
+        found = _contradiction(opened, sniffed, column_of, how)
+        column_of.pop("rank", None)  # which is not read, as that takes time
     source: Rows | Stream
-    if role == "run" and _in_parts(opened, sniffed, how, part):
-        source = _stream(opened, sniffed, part, how)
+    if role == "run" and _in_parts(opened, sniffed, how, column_of):
+        source = _stream(opened, sniffed, column_of, how)
     else:
-        source = rows_of(table, role, how, part)
+        source = rows_of(table, role, how, column_of)
     return replace(source, contradiction=found) if found.n_lists else source
 
 
 def _contradiction(
-    opened: Opened, sniffed: Sniffed, part: Mapping[str, str], how: Reading
+    opened: Opened, sniffed: Sniffed, column_of: Mapping[str, str], how: Reading
 ) -> Contradiction:
     """Compare the ranks of the first rows with the scores, where there are both."""
-    if "rank" not in part:
+    if "rank" not in column_of:
         return NO_CONTRADICTION
     try:
         text, more = opened.first_lines(FIRST_BYTES, sniffed.skip)
-        first = csv_part(opened, replace(sniffed, skip=0), text)
-        found = rows_of(first, "run", how, part).contradiction
+        first = open_csv(opened, replace(sniffed, skip=0), text)
+        found = rows_of(first, "run", how, column_of).contradiction
     except RankineError:
         return NO_CONTRADICTION  # which will be told when all rows are read
     return found._replace(cut=found.cut or more)
 
 
 def _in_parts(
-    opened: Opened, sniffed: Sniffed, how: Reading, part: Mapping[str, str]
+    opened: Opened, sniffed: Sniffed, how: Reading, column_of: Mapping[str, str]
 ) -> bool:
     """Say whether a run is read in parts: one with scores, in plain text, not small."""
     return (
         opened.cut
-        and (len(part) == 3 or how.memory is not None)  # noqa: PLR2004 - and a value
+        and (len(column_of) == 3 or how.memory is not None)  # noqa: PLR2004 - and a value
         and sniffed.mark != "::"
         and not (sniffed.padded or how.lenient)
         and b"\r" not in opened.head.replace(b"\r\n", b"")
@@ -92,16 +91,16 @@ def _in_parts(
 
 
 def _stream(
-    opened: Opened, sniffed: Sniffed, part: Mapping[str, str], how: Reading
+    opened: Opened, sniffed: Sniffed, column_of: Mapping[str, str], how: Reading
 ) -> Stream:
     """Read a run in parts as long as they are regular, and then the rest as one."""
-    ranked = "rank" in part and (how.by_rank or "score" not in part)
-    value = part.get("rank" if ranked else "score")
+    ranked = "rank" in column_of and (how.by_rank or "score" not in column_of)
+    value = column_of.get("rank" if ranked else "score")
     numeric = [] if value is None else [value]
-    reader = _Reader(opened.name, sniffed, list(part.values()), numeric)
+    reader = _Reader(opened.name, sniffed, list(column_of.values()), numeric)
     columns = [
-        pl.col(part["query"]).alias("query"),
-        pl.col(part["item"]).alias("item"),
+        pl.col(column_of["query"]).alias("query"),
+        pl.col(column_of["item"]).alias("item"),
         *(
             (-pl.col(name) if ranked else pl.col(name)).alias("value")
             for name in numeric
@@ -119,7 +118,9 @@ def _stream(
 
         def irregular() -> Rows:
             left = replace(sniffed, skip=0, line=line)
-            rows = rows_of(csv_part(opened, left, b"".join(rest)), "run", how, part)
+            rows = rows_of(
+                open_csv(opened, left, b"".join(rest)), "run", how, column_of
+            )
             return replace(rows, notes=())
 
         with closing(opened.parsed(sniffed.skip, parse)) as parsed:
@@ -144,12 +145,14 @@ def _stream(
         opened.name,
         sniffed.said,
         ranked=ranked,
-        warnings=() if ranked else swapped(part, "run", how.columns, opened.name),
+        warnings=()
+        if ranked
+        else swap_warnings(column_of, "run", how.columns, opened.name),
         n_rows=opened.n_lines,
     )
 
 
-def csv_part(opened: Opened, sniffed: Sniffed, text: bytes | None = None) -> Part:
+def open_csv(opened: Opened, sniffed: Sniffed, text: bytes | None = None) -> OpenTable:
     """Open text in named columns; a column stays text if one value is not a number.
 
     Args:
@@ -186,11 +189,11 @@ def csv_part(opened: Opened, sniffed: Sniffed, text: bytes | None = None) -> Par
             if rest and (rest.count(b'"') % 2 == 0 or not block):
                 left = replace(sniffed, skip=0, line=line)
                 line += rest.count(b"\n")
-                part, rest = csv_part(opened, left, rest), b""
+                part, rest = open_csv(opened, left, rest), b""
                 # Without a name, so that they are gone before more is read.
                 yield part.load(wanted, ())
 
-    return Part(
+    return OpenTable(
         opened.name,
         names,
         load,

@@ -24,7 +24,7 @@ from rankine._io.batches import read_batches
 from rankine._io.bytes import STDIN, Opened, cannot
 from rankine._io.detect import sniff, sniff_table
 from rankine._io.formats import FORMATS
-from rankine._io.frames import frame_part, from_frame, reason, rows_of
+from rankine._io.frames import from_frame, open_frame, reason, rows_of
 from rankine._io.mappings import all_lists, as_rows, concat, read_lists
 from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Table, together
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rankine._io.columns import Role
     from rankine._io.fields import Sniffed
     from rankine._io.sources import Reading
-    from rankine._io.tables import Loaded, Part
+    from rankine._io.tables import Loaded, OpenTable
 
 T = TypeVar("T")
 _Keys: TypeAlias = "Mapping[str, str | None]"
@@ -77,7 +77,7 @@ def read_table(place: Path, how: Reading) -> Table:
     """Open a table with named columns: a file, or all parts in a folder."""
     version = _newest(place)
     if version is not None:
-        part = frame_part(version, str(place))
+        part = open_frame(version, str(place))
         return Table(part.title, (part,), how.columns or {})
     parts, n_files, said = _each(
         place, lambda path, keys: _open(path, how, keys), "run"
@@ -131,7 +131,7 @@ def _keys_of(path: Path, folder: Path) -> _Keys:
     return {key: None if text == _NULL else unquote(text) for key, _, text in named}
 
 
-def _with_keys(part: Part, keys: _Keys) -> Part:
+def _with_keys(part: OpenTable, keys: _Keys) -> OpenTable:
     """Return a table with further columns, of one text each."""
     keys = {key: text for key, text in keys.items() if key not in part.names}
     if not keys:
@@ -162,7 +162,7 @@ def _read(place: Path, role: Role, how: Reading, keys: _Keys) -> Rows | Stream |
     return replace(source, kind=_kind(opened, sniffed))
 
 
-def _open(place: Path, how: Reading, keys: _Keys) -> Part:
+def _open(place: Path, how: Reading, keys: _Keys) -> OpenTable:
     """Open a file with named columns, by its content."""
     opened = Opened(place, how)
     sniffed = sniff_table(opened, how)

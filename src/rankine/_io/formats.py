@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankine._base.roles import LIKE
-from rankine._io.csv import csv_part, read_separated
+from rankine._io.csv import open_csv, read_separated
 from rankine._io.frames import rows_of
-from rankine._io.json import is_json, is_json_lines, json_part, read_json
-from rankine._io.parquet import arrow_part, parquet_part, parquet_stream
+from rankine._io.json import is_json, is_json_lines, open_json, read_json
+from rankine._io.parquet import open_arrow, open_parquet, parquet_stream
 from rankine._io.trec import read_trec
 from rankine.errors import FormatError, ParameterError, nearest
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankine._io.columns import Role
     from rankine._io.fields import Sniffed
     from rankine._io.sources import Lists, Reading, Rows, Stream
-    from rankine._io.tables import Part
+    from rankine._io.tables import OpenTable
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Format:
     name: str
     read: Callable[[Opened, Sniffed, Role, Reading], Rows | Stream | Lists]
     roles: frozenset[str] = frozenset({"qrels", "run"})
-    open: Callable[[Opened, Sniffed], Part] | None = None
+    open: Callable[[Opened, Sniffed], OpenTable] | None = None
     magic: tuple[bytes, ...] = ()
     detect: Callable[[bytes], bool] | None = None
     endings: tuple[str, ...] = ()
@@ -77,11 +77,11 @@ def _read_parquet(
 ) -> Rows | Stream:
     if role == "run" and how.memory and opened.path:
         return parquet_stream(opened, sniffed, how)
-    return rows_of(parquet_part(opened, sniffed), role, how)
+    return rows_of(open_parquet(opened, sniffed), role, how)
 
 
 def _read_arrow(opened: Opened, sniffed: Sniffed, role: Role, how: Reading) -> Rows:
-    return rows_of(arrow_part(opened, sniffed), role, how)
+    return rows_of(open_arrow(opened, sniffed), role, how)
 
 
 _RUN = frozenset({"run"})
@@ -91,30 +91,30 @@ FORMATS = {
         Format("trec", read_trec, endings=(".txt", ".trec", ".run", ".qrels")),
         Format("trec-loose", read_trec, _RUN),
         Format("msmarco", _read_fields, _RUN),
-        Format("csv", _read_fields, open=csv_part, endings=(".csv",)),
-        Format("tsv", _read_fields, open=csv_part, endings=(".tsv",)),
-        Format("beir", _read_fields, open=csv_part),
+        Format("csv", _read_fields, open=open_csv, endings=(".csv",)),
+        Format("tsv", _read_fields, open=open_csv, endings=(".tsv",)),
+        Format("beir", _read_fields, open=open_csv),
         Format("movielens", _read_fields),
-        Format("recbole", _read_fields, open=csv_part),
+        Format("recbole", _read_fields, open=open_csv),
         Format(
             "parquet",
             _read_parquet,
-            open=parquet_part,
+            open=open_parquet,
             magic=(b"PAR1",),
             endings=(".parquet",),
         ),
         Format(
             "arrow",
             _read_arrow,
-            open=arrow_part,
+            open=open_arrow,
             magic=(b"ARROW1", b"\xff\xff\xff\xff"),
             endings=(".arrow", ".ipc", ".feather"),
         ),
-        Format("json", read_json, open=json_part, detect=is_json),
+        Format("json", read_json, open=open_json, detect=is_json),
         Format(
             "ndjson",
             read_json,
-            open=json_part,
+            open=open_json,
             detect=is_json_lines,
             endings=(".ndjson", ".jsonl"),
         ),

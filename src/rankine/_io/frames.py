@@ -9,22 +9,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
+from rankine._base.contradiction import (
+    FIRST_ROWS,
+    NO_CONTRADICTION,
+    Contradiction,
+    of_first_rows,
+)
 from rankine._base.forks import need_threads
 from rankine._base.text import Counted
-from rankine._io.columns import Role, lacks_numbers, refuse_leftover, resolve, swapped
-from rankine._io.rank_columns import (
-    FIRST_ROWS,
-    contradiction,
+from rankine._io.columns import (
+    Role,
+    lacks_numbers,
+    refuse_leftover,
+    resolve,
+    swap_warnings,
 )
 from rankine._io.sources import PLAIN, Reading, Rows
-from rankine._io.tables import Part
+from rankine._io.tables import OpenTable
 from rankine._io.values import ids, is_missing, numbers, refuse_padding, worth_of
 from rankine.errors import (
     ColumnNotFoundError,
     DataError,
     FormatError,
-    RankineError,
 )
 
 if TYPE_CHECKING:
@@ -80,54 +86,63 @@ def from_frame(
     """
     title = name or role
     origin = Rows(_EMPTY, title, role=role)
-    return rows_of(frame_part(data, title, origin), role, how)
+    return rows_of(open_frame(data, title, origin), role, how)
 
 
 def rows_of(
-    table: Part, role: Role, how: Reading, part: Mapping[str, str] | None = None
+    table: OpenTable,
+    role: Role,
+    how: Reading,
+    column_of: Mapping[str, str] | None = None,
 ) -> Rows:
     """Read judgements or a run from the columns of a table that play a part in it."""
     title = table.title
-    if part is None:
-        part = resolved(table, role, how)
-    values = [] if how.grades else [part[key] for key in _NUMBERS if key in part]
-    taken, origin = table.load(list(part.values()), values)
-    asked = taken[part["query"]]
-    taken, unnested = _unnested(taken, part, title)
+    if column_of is None:
+        column_of = resolved(table, role, how)
+    values = (
+        [] if how.grades else [column_of[key] for key in _NUMBERS if key in column_of]
+    )
+    taken, origin = table.load(list(column_of.values()), values)
+    asked = taken[column_of["query"]]
+    taken, unnested = _unnested(taken, column_of, title)
     if unnested:
         origin = Rows(_EMPTY, title, role=role)
     elif origin.role != role:
         origin = replace(origin, role=role)
     notes = table.notes + unnested
     if not table.notes:
-        notes += _said(role, part, title, named=bool(how.columns))
+        notes += _said(role, column_of, title, named=bool(how.columns))
     columns: dict[str, pl.Series] = {}
     for key in ("query", "item"):
-        columns[key], said = ids(taken[part[key]], key, origin, lenient=how.lenient)
+        columns[key], said = ids(
+            taken[column_of[key]], key, origin, lenient=how.lenient
+        )
         notes += said
-    ranked = "rank" in part and (how.by_rank or "score" not in part)
-    column = part.get("grade" if role == "qrels" else "rank" if ranked else "score")
+    ranked = "rank" in column_of and (how.by_rank or "score" not in column_of)
+    column = column_of.get(
+        "grade" if role == "qrels" else "rank" if ranked else "score"
+    )
     if role == "qrels":
         columns["value"] = _grades(taken, column, origin, how)
-        if "subtopic" in part:
-            subtopic = taken[part["subtopic"]]
+        if "subtopic" in column_of:
+            subtopic = taken[column_of["subtopic"]]
             subtopics, _ = ids(subtopic, "subtopic", origin, lenient=how.lenient)
             columns["subtopic"] = subtopics.cast(pl.String)
     elif column is not None:
         value = numbers(taken[column], column, origin, lenient=how.lenient)
         columns["value"] = -value if ranked else value
-        if how.keep_rank and "rank" in part and not ranked:
-            rank = part["rank"]
+        if how.keep_rank and "rank" in column_of and not ranked:
+            rank = column_of["rank"]
             columns["rank"] = numbers(taken[rank], rank, origin, lenient=True)
     return replace(
         origin,
         frame=pl.DataFrame([series.alias(key) for key, series in columns.items()]),
         notes=notes,
         ranked=ranked,
-        warnings=() if ranked else swapped(part, role, how.columns, title),
+        warnings=() if ranked else swap_warnings(column_of, role, how.columns, title),
         column=column or "",
         queries=lists_of(asked, origin, how) if unnested else None,
-        contradiction=_contradiction(taken, part, columns, origin, how),
+        contradiction=_contradiction(taken, column_of, columns, origin, how),
     )
 
 
@@ -139,45 +154,44 @@ def lists_of(queries: pl.Series, origin: Rows, how: Reading) -> pl.Series:
 
 def _contradiction(
     taken: pl.DataFrame,
-    part: Mapping[str, str],
+    column_of: Mapping[str, str],
     columns: Mapping[str, pl.Series],
     origin: Rows,
     how: Reading,
 ) -> Contradiction:
     """Compare the ranks of the first rows with the scores, where there are both."""
-    if how.by_rank or "rank" not in part or "score" not in part:
+    if how.by_rank or "rank" not in column_of or "score" not in column_of:
         return NO_CONTRADICTION
-    first = taken[part["rank"]].head(FIRST_ROWS)
-    try:
-        ranks = numbers(first, part["rank"], origin, lenient=True)
-    except RankineError:
-        return NO_CONTRADICTION  # no numbers, which do not matter as the score decides
-    rows = [columns[key].head(FIRST_ROWS).alias(key) for key in ("query", "value")]
-    rows[1] = -rows[1] if how.lower_is_better else rows[1]
-    sample = pl.DataFrame([*rows, ranks.alias("rank")])
-    return contradiction(sample, cut=taken.height > FIRST_ROWS)
+
+    def head() -> tuple[pl.DataFrame, bool]:
+        ranks = taken[column_of["rank"]].head(FIRST_ROWS)
+        rank = numbers(ranks, column_of["rank"], origin, lenient=True).alias("rank")
+        rows = [columns[key].head(FIRST_ROWS).alias(key) for key in ("query", "value")]
+        return pl.DataFrame([*rows, rank]), taken.height > FIRST_ROWS
+
+    return of_first_rows(head, lower_is_better=how.lower_is_better)
 
 
-def resolved(table: Part, role: Role, how: Reading) -> dict[str, str]:
+def resolved(table: OpenTable, role: Role, how: Reading) -> dict[str, str]:
     """Say which columns of a table play a part in judgements or in a run."""
     columns, title = how.columns or {}, table.title
     try:
-        part = resolve(table.names, role, columns, title, subtopics=how.subtopics)
+        column_of = resolve(table.names, role, columns, title, subtopics=how.subtopics)
     except ColumnNotFoundError as error:
         if not table.index:
             raise
         msg = f"{error}; {table.index} is in the index: use reset_index()"
         raise ColumnNotFoundError(msg) from None
-    if lacks_numbers(part, role, columns):
-        refuse_leftover(part, table.columns_of_numbers(), role, title)
-    return part
+    if lacks_numbers(column_of, role, columns):
+        refuse_leftover(column_of, table.columns_of_numbers(), role, title)
+    return column_of
 
 
 def _unnested(
-    frame: pl.DataFrame, part: Mapping[str, str], title: str
+    frame: pl.DataFrame, column_of: Mapping[str, str], title: str
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Turn lists in a column, one per query, into rows; count the empty ones."""
-    item = part["item"]
+    item = column_of["item"]
     nested = [
         name
         for name, dtype in frame.schema.items()
@@ -186,7 +200,7 @@ def _unnested(
     if item not in nested:
         return frame, ()
     for key in ("score", "rank"):
-        column = part.get(key, item)
+        column = column_of.get(key, item)
         if column not in nested:
             msg = (
                 f"{title}: {item!r} has a list in each row, but {column!r} has only "
@@ -286,7 +300,7 @@ def _column_of(data: Any, name: Any) -> pl.Series:
     raise FormatError(msg)
 
 
-def frame_part(data: Any, title: str, origin: Rows | None = None) -> Part:
+def open_frame(data: Any, title: str, origin: Rows | None = None) -> OpenTable:
     """Use a frame of any library as a table, of which only some columns are read.
 
     Args:
@@ -303,7 +317,7 @@ def frame_part(data: Any, title: str, origin: Rows | None = None) -> Part:
         return pl.DataFrame(columns), origin or Rows(_EMPTY, title)
 
     in_index = ", ".join(str(name) for name in index if name)
-    return Part(title, tuple(names), load, index=in_index)
+    return OpenTable(title, tuple(names), load, index=in_index)
 
 
 def reason(error: BaseException) -> str:
@@ -357,16 +371,16 @@ def _one_by_one(column: Any, name: str) -> pl.Series:
 
 
 def _said(
-    role: Role, part: Mapping[str, str], name: str, *, named: bool
+    role: Role, column_of: Mapping[str, str], name: str, *, named: bool
 ) -> tuple[str, ...]:
-    if role == "qrels" and "grade" not in part:
+    if role == "qrels" and "grade" not in column_of:
         return (f"{name} has no grades; every row counts as relevant, with grade 1",)
-    if role == "run" and "score" not in part:
-        if "rank" in part:
-            rank = part["rank"]
+    if role == "run" and "score" not in column_of:
+        if "rank" in column_of:
+            rank = column_of["rank"]
             return (f"{name} has no scores; the column {rank!r} gives the order",)
         return (f"{name} has no scores and no ranks; rows are ranked in order",)
     read = ", ".join(
-        f"{key} = {column}" for key, column in part.items() if column != key
+        f"{key} = {column}" for key, column in column_of.items() if column != key
     )
     return (f"{name}: {read}",) if read and not named else ()

@@ -13,7 +13,7 @@ from rankine._io import are_records, open_table
 from rankine._io.bytes import STDIN
 from rankine._io.columns import resolve
 from rankine._io.frames import is_frame
-from rankine._io.records import records_part
+from rankine._io.records import open_records
 from rankine._io.sources import Dense, hold_objects, is_sparse
 from rankine.errors import ParameterError, RankineError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._io.sources import Reading
-    from rankine._io.tables import Part
+    from rankine._io.tables import OpenTable
 
 _OF_JUDGED = ("relevan", "referenc", "expected", "truth", "gold", "judged", "label")
 """What names of columns with relevant items have in them."""
@@ -43,20 +43,20 @@ def refuse_itself(qrels: Any, run: Any, of_qrels: Reading, of_run: Reading) -> N
     if qrels is not run and not _same_file(qrels, run):
         return
     try:
-        part = _table(run, of_run)
-        if part is None or part.entries is not None:
+        table = _table(run, of_run)
+        if table is None or table.entries is not None:
             judged = ranked = {}
         else:
-            judged = resolve(part.names, "qrels", of_qrels.columns, part.title)
-            ranked = resolve(part.names, "run", of_run.columns, part.title)
+            judged = resolve(table.names, "qrels", of_qrels.columns, table.title)
+            ranked = resolve(table.names, "run", of_run.columns, table.title)
     except RankineError:
         return  # the reader says what is wrong
-    if part is None:
+    if table is None:
         _refuse_lists(run, "the same object")
-    elif part.entries is not None:
-        _refuse_lists(part.entries, part.title)
+    elif table.entries is not None:
+        _refuse_lists(table.entries, table.title)
     else:
-        _refuse(part, judged, ranked)
+        _refuse(table, judged, ranked)
 
 
 def _same_file(first: Any, second: Any) -> bool:
@@ -67,7 +67,7 @@ def _same_file(first: Any, second: Any) -> bool:
     return one != STDIN and os.path.realpath(one) == os.path.realpath(other)
 
 
-def _table(data: Any, how: Reading) -> Part | None:
+def _table(data: Any, how: Reading) -> OpenTable | None:
     """Return what has named columns, None for all else."""
     if isinstance(data, (str, os.PathLike)):
         # The columns are those of judgements or of a run, which are named below.
@@ -75,7 +75,7 @@ def _table(data: Any, how: Reading) -> Part | None:
     if is_frame(data):
         return open_table(data, _SAME).parts[0]
     if isinstance(data, (list, tuple)) and are_records(data, how):
-        return records_part(list(data), _SAME)
+        return open_records(list(data), _SAME)
     return None
 
 
@@ -93,13 +93,13 @@ def _refuse_lists(data: Any, title: str) -> None:
         raise ParameterError(msg)
 
 
-def _refuse(part: Part, judged: dict[str, str], ranked: dict[str, str]) -> None:
+def _refuse(table: OpenTable, judged: dict[str, str], ranked: dict[str, str]) -> None:
     if judged["item"] != ranked["item"]:
         return
     value = ranked.get("score", ranked.get("rank"))
-    if judged.get("grade") != value or _holds_objects(part, judged["item"]):
+    if judged.get("grade") != value or _holds_objects(table, judged["item"]):
         return
-    item, others = judged["item"], _others(part.names, judged)
+    item, others = judged["item"], _others(table.names, judged)
     todo = "give the judgements in a table of their own"
     if others:
         pair = (item, others[0]) if _is_judged(item) else (others[0], item)
@@ -110,9 +110,9 @@ def _refuse(part: Part, judged: dict[str, str], ranked: dict[str, str]) -> None:
             f"--col run.item={retrieved}"
         )
     msg = (
-        f"{part.title} is given as the judgements and as the run, with {item!r} as "
+        f"{table.title} is given as the judgements and as the run, with {item!r} as "
         f"the item of both, so the run would be evaluated against itself; {todo}; it "
-        f"has {', '.join(map(repr, part.names))}"
+        f"has {', '.join(map(repr, table.names))}"
     )
     raise ParameterError(msg)
 
@@ -127,7 +127,7 @@ def _others(names: Sequence[str], chosen: dict[str, str]) -> list[str]:
     return sorted(left, key=lambda name: not _is_judged(name))
 
 
-def _holds_objects(part: Part, item: str) -> bool:
+def _holds_objects(table: OpenTable, item: str) -> bool:
     """Say whether items are objects, each with a grade or a score of its own."""
-    dtype = part.load([item], ())[0].schema[item]
+    dtype = table.load([item], ())[0].schema[item]
     return getattr(dtype, "inner", dtype) in (pl.Struct, pl.Object)

@@ -15,11 +15,11 @@ import polars as pl
 from rankine._base.limits import limits
 from rankine._io.bytes import decoded, not_utf8
 from rankine._io.columns import NAMES_OF_TABLES
-from rankine._io.frames import frame_part, rows_of
+from rankine._io.frames import open_frame, rows_of
 from rankine._io.mappings import as_rows
-from rankine._io.records import from_entries, from_records, records_part
+from rankine._io.records import from_entries, from_records, open_records
 from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
-from rankine._io.tables import Part
+from rankine._io.tables import OpenTable
 from rankine._io.values import kind_of
 from rankine.errors import DataError, DuplicateItemError, FormatError
 
@@ -108,7 +108,7 @@ def read_json(
     if large and _of_scores(text):
         return _in_parts(text, name, how)
     loaded = _loaded(text, name, role, lines=lines)
-    if not isinstance(loaded, Part):
+    if not isinstance(loaded, OpenTable):
         entries, numbers = loaded
         if any(isinstance(entry, list) for entry in entries):
             return _by_place(entries, numbers, role, how, name)
@@ -139,7 +139,7 @@ def _by_place(
     return from_entries(by_place, role, how, name, len(entries), numbers)
 
 
-def json_part(opened: Opened, sniffed: Sniffed) -> Part:
+def open_json(opened: Opened, sniffed: Sniffed) -> OpenTable:
     """Open records: a list of objects, or one object per line.
 
     An object whose keys are not column names is kept as it is.
@@ -147,10 +147,10 @@ def json_part(opened: Opened, sniffed: Sniffed) -> Part:
     lines = sniffed.format == "ndjson"
     types = _types(opened) if lines else None
     if types is None:
-        return _whole_part(opened, lines=lines)
+        return _open_whole(opened, lines=lines)
 
     def load(wanted: Sequence[str], numeric: Collection[str] = ()) -> Loaded:
-        return _whole_part(opened, lines=True).load(wanted, numeric)
+        return _open_whole(opened, lines=True).load(wanted, numeric)
 
     def batches(
         wanted: Sequence[str], _: Collection[str], size: int
@@ -165,7 +165,7 @@ def json_part(opened: Opened, sniffed: Sniffed) -> Part:
             line += frame.height
             del block, frame, columns  # before more is read
 
-    return Part(opened.name, tuple(types), load, batches=batches)
+    return OpenTable(opened.name, tuple(types), load, batches=batches)
 
 
 def _types(opened: Opened) -> dict[str, pl.DataType] | None:
@@ -188,27 +188,27 @@ def _types(opened: Opened) -> dict[str, pl.DataType] | None:
     return types
 
 
-def _whole_part(opened: Opened, *, lines: bool) -> Part:
+def _open_whole(opened: Opened, *, lines: bool) -> OpenTable:
     loaded = _loaded(opened.read(), opened.name, "run", lines=lines)
-    if isinstance(loaded, Part):
+    if isinstance(loaded, OpenTable):
         return loaded
-    return records_part(loaded[0], opened.name, loaded[1])
+    return open_records(loaded[0], opened.name, loaded[1])
 
 
 def _loaded(
     text: bytes, name: str, role: Role, *, lines: bool
-) -> Part | tuple[list[Any], Ints | None]:
+) -> OpenTable | tuple[list[Any], Ints | None]:
     """Return a table, or records and the lines of each."""
     numbers = None
     if lines:
         frame = alike(text)
         if frame is not None:
-            return frame_part(frame, name, Rows(pl.DataFrame(), name, 1))
+            return open_frame(frame, name, Rows(pl.DataFrame(), name, 1))
         records, numbers = _lines_of(text, name)
     else:
         data = _load(text, name, 1)
         if isinstance(data, dict) and not _is_record(data):
-            return _entries_part(data, name)
+            return _open_entries(data, name)
         records = data if isinstance(data, list) else [data]
         if records and not isinstance(records[0], (list, dict)):
             msg = (
@@ -221,11 +221,11 @@ def _loaded(
     return records, numbers
 
 
-def _entries_part(data: dict[str, Any], name: str) -> Part:
+def _open_entries(data: dict[str, Any], name: str) -> OpenTable:
     def load(_: Sequence[str], __: Collection[str] = ()) -> Loaded:
         raise not_a_table(name)
 
-    return Part(name, (), load, entries=data)
+    return OpenTable(name, (), load, entries=data)
 
 
 def not_a_table(name: str) -> FormatError:

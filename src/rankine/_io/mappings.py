@@ -17,8 +17,8 @@ import polars as pl
 
 from rankine._base.arrays import NOT_PACKED, all_true, packed
 from rankine._base.text import KEEP_LARGEST, RANK_LAST, added_up
-from rankine._io.joined import column_of
 from rankine._io.sources import Dense, Lists, Rows
+from rankine._io.text_columns import column_of
 from rankine._io.values import (
     DROPS,
     NOT_JUDGED,

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
+from rankine._base.contradiction import FIRST_ROWS
 from rankine._base.limits import limits
-from rankine._io.frames import frame_part, reason, resolved, rows_of
-from rankine._io.rank_columns import FIRST_ROWS
+from rankine._io.frames import open_frame, reason, resolved, rows_of
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
-from rankine._io.tables import Part
+from rankine._io.tables import OpenTable
 from rankine.errors import FormatError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _DAMAGED = (
 )  # fmt: skip
 
 
-def parquet_part(opened: Opened, _: Sniffed) -> Part:
+def open_parquet(opened: Opened, _: Sniffed) -> OpenTable:
     """Open a Parquet file, of which only the columns that are wanted are read."""
     held = None if opened.path else opened.read()
 
@@ -71,14 +71,14 @@ def parquet_part(opened: Opened, _: Sniffed) -> Part:
 
     with _taken_for("Parquet", opened):
         schema = pl.read_parquet_schema(source())
-    return Part(opened.name, tuple(schema), load, batches=batches)
+    return OpenTable(opened.name, tuple(schema), load, batches=batches)
 
 
 def parquet_stream(opened: Opened, sniffed: Sniffed, how: Reading) -> Stream:
     """Read a run from a Parquet file in parts, each of some rows of all columns."""
-    table = parquet_part(opened, sniffed)
-    part = resolved(table, "run", how)
-    names = list(dict.fromkeys(part.values()))
+    table = open_parquet(opened, sniffed)
+    column_of = resolved(table, "run", how)
+    names = list(dict.fromkeys(column_of.values()))
     with _taken_for("Parquet", opened):
         scan = pl.scan_parquet(opened.path or "", glob=False)
         n_rows = int(scan.select(pl.len()).collect().item())
@@ -92,7 +92,7 @@ def parquet_stream(opened: Opened, sniffed: Sniffed, how: Reading) -> Stream:
                 frame = scan.select(wanted).slice(begin, step).collect()
             return frame, Rows(pl.DataFrame(), opened.name, first=begin)
 
-        return rows_of(replace(table, load=load), "run", how, part)
+        return rows_of(replace(table, load=load), "run", how, column_of)
 
     def parts() -> Generator[Rows, None, None]:
         with _taken_for("Parquet", opened):
@@ -116,13 +116,13 @@ def parquet_stream(opened: Opened, sniffed: Sniffed, how: Reading) -> Stream:
     )
 
 
-def arrow_part(opened: Opened, _: Sniffed) -> Part:
+def open_arrow(opened: Opened, _: Sniffed) -> OpenTable:
     """Open a file in Arrow's own format, or a stream of it."""
     data = io.BytesIO(opened.read())
     whole = opened.head.startswith(b"ARROW1")
     with _taken_for("Arrow IPC", opened):
         frame = pl.read_ipc(data) if whole else pl.read_ipc_stream(data)
-    return frame_part(frame, opened.name)
+    return open_frame(frame, opened.name)
 
 
 @contextmanager

@@ -10,17 +10,17 @@ import polars as pl
 
 from rankine._base.forks import need_threads
 from rankine._base.text import Counted
-from rankine._io.columns import NO_COLUMN as NO_PART
 from rankine._io.columns import (
+    NO_COLUMN,
     lacks_numbers,
     refuse_leftover,
     resolve,
     resolve_object,
 )
-from rankine._io.frames import frame_part, lists_of, rows_of
+from rankine._io.frames import lists_of, open_frame, rows_of
 from rankine._io.mappings import graded, read_lists
 from rankine._io.sources import Rows, hold_objects
-from rankine._io.values import NO_COLUMN, as_float, holds_numbers, is_missing, kind_of
+from rankine._io.values import UNREADABLE, as_float, holds_numbers, is_missing, kind_of
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Ints
     from rankine._io.columns import Role
     from rankine._io.sources import Lists, Reading
-    from rankine._io.tables import Part
+    from rankine._io.tables import OpenTable
 
 
 def from_records(
@@ -47,24 +47,27 @@ def from_records(
     first = records[0] if isinstance(records[0], dict) else {}
     listed = [key for key, value in first.items() if isinstance(value, list)]
     if not any(_hold_any(_under(key, records)) for key in listed):
-        return rows_of(records_part(records, name, lines), role, how)
+        return rows_of(open_records(records, name, lines), role, how)
     keys, columns = list(_columns(records, name)), how.columns or {}
-    outside = {part: key for part, key in columns.items() if key in (*keys, NO_PART)}
-    part = resolve(keys, role, outside, name)
-    entries = _under(part["item"], records)
+    outside = {part: key for part, key in columns.items() if key in (*keys, NO_COLUMN)}
+    column_of = resolve(keys, role, outside, name)
+    entries = _under(column_of["item"], records)
     if not _hold_any(entries):
-        return rows_of(records_part(records, name, lines), role, how)
+        return rows_of(open_records(records, name, lines), role, how)
     for value in ("score", "rank", "grade"):
-        if value in part:
+        if value in column_of:
+            beside, objects = column_of[value], column_of["item"]
             msg = (
-                f"{name}: {part[value]!r} is next to the objects in {part['item']!r}, "
-                f"not inside them; put the {value} of each item into its object, or "
-                f"say that there is none, columns={{{value!r}: '-'}} or --col {value}=-"
+                f"{name}: {beside!r} is next to the objects in {objects!r}, not inside "
+                f"them; put the {value} of each item into its object, or say that "
+                f"there is none, columns={{{value!r}: '-'}} or --col {value}=-"
             )
             raise DataError(msg)
     inside = {key: column for key, column in columns.items() if key not in outside}
     how = replace(how, columns=inside)
-    return from_objects(_under(part["query"], records), entries, role, how, name, lines)
+    return from_objects(
+        _under(column_of["query"], records), entries, role, how, name, lines
+    )
 
 
 def from_entries(
@@ -134,15 +137,15 @@ def from_objects(
                 msg = f"{where(number)} {what}; expected {_OBJECTS}"
                 raise FormatError(msg)
     columns = _columns([record for entry in entries for record in entry], name)
-    part = resolve_object(list(columns), role, how.columns or {}, name)
-    if lacks_numbers(part, role, how.columns):
+    column_of = resolve_object(list(columns), role, how.columns or {}, name)
+    if lacks_numbers(column_of, role, how.columns):
         made = {key: _column(key, values, name) for key, values in columns.items()}
         refuse_leftover(
-            part, [key for key in made if holds_numbers(made[key])], role, name
+            column_of, [key for key in made if holds_numbers(made[key])], role, name
         )
     counts = [len(entry) for entry in entries]
     owner = np.repeat(np.arange(len(counts)), counts)
-    for key in () if how.lenient else part.values():
+    for key in () if how.lenient else column_of.values():
         row = next(
             (row for row, value in enumerate(columns[key]) if value is None), None
         )
@@ -155,12 +158,12 @@ def from_objects(
     frame = pl.DataFrame(
         [
             query.gather(owner),
-            *(_column(key, columns[key], name) for key in part.values()),
+            *(_column(key, columns[key], name) for key in column_of.values()),
         ]
     )
     origin = Rows(frame, name, lines=None if lines is None else lines[owner])
     rows = rows_of(
-        frame_part(frame, name, origin), role, how, {"query": "query", **part}
+        open_frame(frame, name, origin), role, how, {"query": "query", **column_of}
     )
     if all(counts):
         return rows
@@ -171,12 +174,12 @@ def from_objects(
 _OBJECTS = 'a list of objects such as {"id": ..., "score": ...}'
 
 
-def records_part(records: list[Any], name: str, lines: Ints | None = None) -> Part:
+def open_records(records: list[Any], name: str, lines: Ints | None = None) -> OpenTable:
     """Return records, which are dicts by column, as a table."""
     origin = Rows(pl.DataFrame(), name, lines=lines)
     columns = _columns(records, name)
     frame = pl.DataFrame([_column(key, columns[key], name) for key in columns])
-    return frame_part(frame, name, origin)
+    return open_frame(frame, name, origin)
 
 
 def _columns(records: Sequence[Any], name: str) -> dict[str, list[Any]]:
@@ -213,5 +216,5 @@ def _column(key: str, values: list[Any], name: str) -> pl.Series:
     except UnicodeEncodeError:
         msg = f"{name}: {key!r} contains an unpaired surrogate, which is not valid text"
         raise DataError(msg) from None
-    except NO_COLUMN:
+    except UNREADABLE:
         return pl.Series(key, values, dtype=pl.Object)

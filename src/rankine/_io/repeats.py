@@ -56,7 +56,7 @@ def marked(frame: pl.DataFrame, *, keep: str) -> Bools | None:
     return repeated.to_numpy() if repeated.any() else None
 
 
-def cleaned(source: Source, role: Role) -> Source:
+def lenient_rows(source: Source, role: Role) -> Source:
     """Drop rows without an id and repeated items; put scores that are nan last.
 
     Of an item that appears twice for a query, the best score or the largest grade is

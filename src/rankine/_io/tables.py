@@ -21,7 +21,7 @@ Loaded: TypeAlias = tuple[pl.DataFrame, Rows]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class OpenTable:
     """A file or a frame with named columns, of which some can be read.
 
     Attributes:
@@ -74,7 +74,7 @@ class Table:
     """
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[OpenTable, ...]
     columns: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -160,7 +160,7 @@ def _handed_over(batch: list[Loaded]) -> list[Loaded]:
 
 
 def _pieces(
-    part: Part, wanted: Sequence[str], numeric: Collection[str], size: int
+    part: OpenTable, wanted: Sequence[str], numeric: Collection[str], size: int
 ) -> Iterator[Loaded]:
     if part.batches is not None:
         yield from part.batches(wanted, numeric, size)

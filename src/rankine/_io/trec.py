@@ -22,17 +22,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
+from rankine._base.contradiction import (
+    FIRST_BYTES,
+    NO_CONTRADICTION,
+    Contradiction,
+    of_first_rows,
+)
 from rankine._base.text import Counted
 from rankine._io.bytes import UNPACKED_BY_POLARS, decoded
 from rankine._io.fields import NUMBER_IN_BYTES
 from rankine._io.mappings import in_one
-from rankine._io.rank_columns import (
-    FIRST_BYTES,
-    contradiction,
-)
 from rankine._io.sources import Rows, Stream, with_rows
-from rankine.errors import DataError, FormatError, RankineError
+from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -154,23 +155,21 @@ def _hidden(lines: list[bytes], layout: Layout, name: str) -> tuple[str, ...]:
 
 
 def _contradiction(opened: Opened, layout: Layout) -> Contradiction:
-    """Compare the ranks of the first rows with the scores, which count."""
+    """Compare the ranks of the first rows with the scores."""
     if layout.kind != "run":
         return NO_CONTRADICTION
-    how = replace(layout.how, keep_rank=True)
+    with_ranks = replace(layout, how=replace(layout.how, keep_rank=True))
     sniffed = layout.sniffed
-    try:
+
+    def head() -> tuple[pl.DataFrame, bool]:
         text, more = opened.first_lines(FIRST_BYTES, sniffed.skip)
-        with_ranks = replace(layout, how=how)
         frame = _regular(with_ranks, text)
         if frame is None:
             rows = _read_irregular(text, with_ranks, opened.name, sniffed.line)
             frame = rows.frame
-    except RankineError:
-        return NO_CONTRADICTION  # which will be told when all rows are read
-    if how.lower_is_better:
-        frame = frame.with_columns(-pl.col("value"))
-    return contradiction(frame, cut=more)
+        return frame, more
+
+    return of_first_rows(head, lower_is_better=layout.how.lower_is_better)
 
 
 def _layout(opened: Opened, sniffed: Sniffed, role: Role, how: Reading) -> Layout:

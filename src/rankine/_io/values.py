@@ -29,7 +29,7 @@ DROPS = "; lenient=True or --lenient drops such rows"
 NOT_JUDGED = "for an item that is not judged, give -1 or drop it"
 _WHOLE_BITS: dict[Any, int] = {pl.Float32: 24, pl.Float64: 53}
 """How many bits of a whole number a float holds: from there on, numbers merge."""
-NO_COLUMN = (
+UNREADABLE = (
     TypeError, OverflowError, AttributeError, ValueError, pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
 )  # fmt: skip
@@ -49,6 +49,7 @@ def ids(
     A lenient reader leaves missing ids as null; otherwise the error says what to do.
     """
     column, notes = _typed(column, part, origin)
+    # A short column without a missing id takes 7 us so, and 70 us by what follows.
     if column.null_count() == 0 and (
         column.dtype != pl.String or not (column == "").any()
     ):
@@ -334,7 +335,7 @@ def series_of(
         column = pl.Series(part, plain, dtype=None if plain else pl.String, strict=True)
     except UnicodeEncodeError as error:
         raise no_text(error, name) from None
-    except NO_COLUMN:
+    except UNREADABLE:
         raise _not_one_type(part, plain, name) from None
     if column.dtype == pl.Object:
         raise _not_one_type(part, plain, name)

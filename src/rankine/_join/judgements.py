@@ -13,7 +13,7 @@ from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
 from rankine._base.text import KEEP_LARGEST
 from rankine._io import mappings, read
-from rankine._io.repeats import cleaned, first_repeat
+from rankine._io.repeats import first_repeat, lenient_rows
 from rankine._io.sources import (
     PLAIN,
     Dense,
@@ -207,7 +207,7 @@ def truth_of(qrels: Any, how: Reading = PLAIN, *, part: bool = False) -> Truth:
     """
     source = read(qrels, "qrels", how)
     if how.lenient:
-        source = cleaned(source, "qrels")
+        source = lenient_rows(source, "qrels")
     if isinstance(source, Stream):
         msg = f"{source.name} was read as a run and cannot be used as judgements"
         raise DataError(msg)

@@ -16,7 +16,7 @@ from rankine._io.columns import check_parts, resolve_table
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import PLAIN, Reading, Rows
 from rankine._io.tables import together
-from rankine._io.values import NO_COLUMN, ids, numbers, series_of
+from rankine._io.values import UNREADABLE, ids, numbers, series_of
 from rankine._join.ids import Index, one_type
 from rankine.errors import ColumnNotFoundError, DataError
 
@@ -55,7 +55,7 @@ class Weights:
         """Return the weights of some queries, all of which must have one."""
         try:
             column = pl.Series("query", wanted)
-        except NO_COLUMN:
+        except UNREADABLE:
             column = pl.Series("query", [str(query) for query in wanted])
         if len(column) == 0:
             return np.zeros(0)

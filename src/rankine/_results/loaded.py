@@ -20,7 +20,7 @@ from rankine._evaluate.result import Evaluation
 from rankine._evaluate.similarity import Similarity
 from rankine._evaluate.summary import Summary
 from rankine._evaluate.trail import Stored, Trail
-from rankine._io.values import NO_COLUMN
+from rankine._io.values import UNREADABLE
 from rankine._join.lists import First
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
@@ -401,7 +401,7 @@ def _table(node: Node, *, late: bool) -> Stored:
             kind.refuse(f"is {kind.value!r}; expected one of {', '.join(_IDS)}")
         try:
             queries = pl.Series("query", ids, dtype=_IDS[kind.value])
-        except NO_COLUMN:
+        except UNREADABLE:
             node["ids"].refuse(f"are not all {kind.value}")
     items = node["items"]
     if items.value is None:

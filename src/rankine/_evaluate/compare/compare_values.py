@@ -17,7 +17,7 @@ from rankine._evaluate.compare.compare import (
 from rankine._evaluate.compare.comparison import Comparison
 from rankine._evaluate.compare.system_values import SystemValues
 from rankine._evaluate.summary import mean_of
-from rankine._io.frames import frame_part, is_frame
+from rankine._io.frames import is_frame, open_frame
 from rankine._stats.functions import LARGEST
 from rankine._stats.intervals import Sample, intervals
 from rankine._stats.paired import DRAWS
@@ -74,7 +74,7 @@ def compare_values(
             f"system, got {type(frame).__name__}"
         )
         raise ParameterError(msg)
-    part = frame_part(frame, "the frame")
+    part = open_frame(frame, "the frame")
     if "query" not in part.names:
         msg = f"the frame has no column 'query'; it has {', '.join(part.names)}"
         raise DataError(msg)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._io.joined import column_of, parts_of
+from rankine._io.text_columns import column_of, parts_of
 
 TEXTS = st.text(st.sampled_from("ab \0\n,é漢😀"), max_size=14)
 
