@@ -111,7 +111,7 @@ def evaluate_source(
                 refuse_spread(group)
                 table = cut(table, depth)
             table = apply(table, group.rule, partial=partial)
-            if unranked:
+            if unranked and not source.is_empty:
                 said = no_ranks(source.name, scored=table.scored)
                 table = replace(table, notes=(*table.notes, said))
             if keep is not None:

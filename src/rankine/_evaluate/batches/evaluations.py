@@ -199,17 +199,17 @@ class Evaluations(Total[_Batches]):
     def result(self) -> Accumulated:
         """Return the evaluation of all batches so far."""
         plan, came, part = self._plan, self.part.came, self.part.part
+        name = self._job.options.name or self.part.name or "run"
+        if came.has_judgements and not came.judged:
+            raise no_judgements(_JUDGEMENTS)
+        if self.n_batches and not came.has_rows:
+            raise no_rows(name)
         if any(reads_judged_queries(group) for group in plan.groups):
             came.refuse_apart()
         for group, queries in zip(plan.groups, part.queries, strict=True):
             for _, metric, _ in group.members:
                 _refuse_sample(metric, queries.n)
         summaries = part.summaries(plan, self._job.known, self._job.weights)
-        name = self._job.options.name or self.part.name or "run"
-        if self.n_batches and not came.has_rows:
-            raise no_rows(name)
-        if came.has_judgements and not came.judged:
-            raise no_judgements(_JUDGEMENTS)
         by_label = dict(zip(plan.labels, summaries, strict=True))
         findings = part.findings
         return Accumulated.restored(
