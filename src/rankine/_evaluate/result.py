@@ -171,14 +171,16 @@ class Evaluation(DrawnEvaluation):
                 values = self.summaries[label].values
                 columns.append(pl.Series(label, values, nan_to_null=True))
             frames.append(pl.DataFrame(columns))
-        kinds = {frame["query"].dtype for frame in frames}
+        types = {frame["query"].dtype for frame in frames}
+        kinds = {frame["query"].dtype for frame in frames if frame.height}
         if len(frames) > 1:
             need_threads()
         if len(kinds) > 1:
-            # Of no queries, there may be a column of any type.
-            full = {frame["query"].dtype for frame in frames if frame.height}
-            one_type = pl.col("query").cast(full.pop() if len(full) == 1 else pl.String)
-            frames = [frame.with_columns(one_type) for frame in frames]
+            text = pl.col("query").cast(pl.String)
+            frames = [frame.with_columns(text) for frame in frames]
+        elif len(types) > 1:  # a column without rows may have any
+            same = pl.col("query").cast(next(iter(kinds or types)))
+            frames = [frame.with_columns(same) for frame in frames]
         joined = frames[0]
         for frame in frames[1:]:
             joined = joined.join(

@@ -146,3 +146,18 @@ def test_values_where_a_metric_looks_at_no_query() -> None:
 
     wanted = rk.evaluate(*batch, metrics, **options)
     assert found.per_query.equals(wanted.per_query)
+
+
+def test_what_was_seen_is_at_hand_as_after_one_call() -> None:
+    batches = [({"p": {"a": 1}}, {"p": ["a"]}), ({"q": {"b": 1}}, {"q": ["a"]})]
+    total = rk.Accumulator("RR", convention="cornac")
+    for batch in batches:
+        total.update(*batch)
+    (judged, shown), more = batches
+    once = rk.evaluate(judged | more[0], shown | more[1], "RR", convention="cornac")
+
+    found = total.result().findings
+
+    assert found.seen == once.findings.seen
+    assert found.cautions == once.findings.cautions
+    assert [*found.read] == [*once.findings.read]
