@@ -185,8 +185,9 @@ def test_every_convention_gives_the_numbers_of_memory(
     assert len(frames) == memory.per_query.height
     assert state.part is not None
     assert state.part.queries[0].n == memory.per_query.height
-    cautions = state.part.findings.cautions
-    assert told(cautions) == told(memory.findings.cautions)
+    found = state.part.findings
+    assert told(found.cautions) == told(memory.findings.cautions)
+    assert set(found.read) == set(memory.findings.read)
 
 
 @settings(max_examples=100, deadline=None)

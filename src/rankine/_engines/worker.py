@@ -50,7 +50,7 @@ def _state(work: Work, dropped: Counts, rows: pl.DataFrame) -> State:
         # What is refused depends on all counts, so these are needed nevertheless.
         state.problems.append(without_rows(error))
         return state
-    came = Arrivals.of(_truth(work, chunk), chunk.listed, by_id=True)
+    came = Arrivals.first_of(chunk.judged, chunk.listed, has_judgements=work.judged)
     state.part = Part.of(work.plan, result, came)
     return state
 
@@ -91,7 +91,7 @@ def evaluate_chunk(work: Work, chunk: JudgedChunk) -> Evaluation:
     """Evaluate some queries as in memory."""
     return evaluate_source(
         work.plan,
-        _truth(work, chunk),
+        Truth(chunk.judged) if work.judged else None,
         chunk.listed,
         SIDES[LISTED],
         depth=work.depth,
@@ -99,7 +99,3 @@ def evaluate_chunk(work: Work, chunk: JudgedChunk) -> Evaluation:
         known=work.known,
         partial=True,
     )
-
-
-def _truth(work: Work, chunk: JudgedChunk) -> Truth | None:
-    return Truth(chunk.judged) if work.judged else None

@@ -51,55 +51,58 @@ class Arrivals:
     has_rows: bool = False
 
     @staticmethod
-    def of(
-        truth: Truth | None, source: Source, *, items: bool = False, by_id: bool = False
-    ) -> Arrivals:
+    def of(truth: Truth | None, source: Source, *, items: bool) -> Arrivals:
         """Return who and what has come.
 
         Args:
             truth: the judgements.
             source: the run.
             items: whether to keep the items shown.
-            by_id: whether the first few queries are enough, of ids that are sorted and
-                of one type.
         """
         listed = source.query_ids()
         judged = [] if truth is None else truth.source.query_ids()
-        known, shown = (
-            {key: key for key in ids} if by_id else {str(key): key for key in ids}
-            for ids in (judged, listed)
-        )
-        alone = {
-            text: query
-            for text, query in shown.items()
-            if truth is not None and text not in known
-        }
-        came = Arrivals(
+        known = {str(query): query for query in judged}
+        shown = {str(query): query for query in listed}
+        ids = [*listed, *judged]
+        texts = [query for query in ids if isinstance(query, str)]
+        n_judged = 0 if truth is None else truth.source.n_places or 0
+        return Arrivals(
             known,
-            alone,
+            {
+                text: query
+                for text, query in shown.items()
+                if truth is not None and text not in known
+            },
             len(known),
             not known.keys().isdisjoint(shown),
             has_judgements=truth is not None,
-            by_id=by_id,
+            items=_items(source) if items else set(),
+            kinds={"text" if isinstance(query, str) else "ints" for query in ids},
+            odd=next((text for text in texts if not is_plain_int(text)), None),
+            n_places=max(source.n_places or 0, n_judged),
+            has_rows=not source.is_empty,
         )
-        if by_id:
-            return came._first_few()
-        ids = [*listed, *judged]
-        texts = [query for query in ids if isinstance(query, str)]
-        came.items = _items(source) if items else set()
-        came.kinds = {"text" if isinstance(query, str) else "ints" for query in ids}
-        came.odd = next((text for text in texts if not is_plain_int(text)), None)
-        n_judged = 0 if truth is None else truth.source.n_places or 0
-        came.n_places = max(source.n_places or 0, n_judged)
-        came.has_rows = not source.is_empty
-        return came
 
-    def _first_few(self) -> Self:
-        self.judged, self.alone = (
-            {query: query for query in sorted(queries)[:SHOWN]}
-            for queries in (self.judged, self.alone)
+    @staticmethod
+    def first_of(judged: Rows, listed: Rows, *, has_judgements: bool) -> Arrivals:
+        """Return the first few who came, by ids of one type, in which rows are sorted.
+
+        For 100,000 queries of three rows, this takes 10 ms; `of` takes 55, as long as
+        their evaluation.
+        """
+        known, shown = (
+            rows.frame["query"].unique(maintain_order=True) for rows in (judged, listed)
         )
-        return self
+        alone = shown.filter(~shown.is_in(known.implode()))
+        first, others = known.head(SHOWN).to_list(), alone.head(SHOWN).to_list()
+        return Arrivals(
+            dict(zip(first, first, strict=True)),
+            dict(zip(others, others, strict=True)) if has_judgements else {},
+            len(known),
+            len(alone) < len(shown),
+            has_judgements=has_judgements,
+            by_id=True,
+        )
 
     def moved(self, by: int) -> Arrivals:
         """Return the same for queries with larger numbers."""
@@ -171,7 +174,12 @@ class Arrivals:
         self.odd = self.odd or other.odd
         self.n_places += other.n_places
         self.has_rows |= other.has_rows
-        return self._first_few() if self.by_id else self
+        if self.by_id:
+            self.judged, self.alone = (
+                {query: query for query in sorted(queries)[:SHOWN]}
+                for queries in (self.judged, self.alone)
+            )
+        return self
 
 
 def moved(source: Rows | Lists | Dense, by: int) -> Rows | Lists | Dense:
