@@ -15,16 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine._engines.asked import by_scores, opened
-from rankine._engines.findings import refuse
+from rankine._engines.asked import plan_for_parts
+from rankine._engines.refusals import refuse
 from rankine._engines.state import State
 from rankine._engines.work import JUDGED, LISTED, Work
 from rankine._engines.worker import states, values
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import Options
-from rankine._evaluate.sums import Pooled, Sums
+from rankine._evaluate.sums import Sums
 from rankine._evaluate.warnings import told
-from rankine.errors import RankineError
+from rankine.errors import RankineError, UsageError
 
 pa = pytest.importorskip("pyarrow")
 
@@ -46,9 +46,9 @@ METRICS_BY_RULE = {
 }
 PAIR: Any = SimpleNamespace(
     judged=True,
-    qrels=SimpleNamespace(scored=True, empty=SimpleNamespace(column="grade")),
+    qrels=SimpleNamespace(scored=True, schema=SimpleNamespace(column="grade")),
     run=SimpleNamespace(
-        scored=True, empty=SimpleNamespace(column="score", ranked=False)
+        scored=True, schema=SimpleNamespace(column="score", ranked=False)
     ),
 )
 """Frames, of which only the names of columns are asked for."""
@@ -78,7 +78,10 @@ def sent(work: Work, version: str = rk.__version__) -> bytes:
 
 def state_of(work: bytes, rows: Iterator[Any]) -> State:
     (batch,) = states(work, rows)
-    state: State = pickle.loads(batch.column("state")[0].as_py())  # noqa: S301 - ours
+    state = pickle.loads(batch.column("state")[0].as_py())  # noqa: S301 - ours
+    if isinstance(state, RankineError):
+        raise state
+    assert isinstance(state, State)
     return state
 
 
@@ -93,7 +96,7 @@ def shared(
     lenient: bool = False,
 ) -> tuple[State, list[dict[str, Any]]]:
     """Evaluate rows that are shared among workers; those of a query stay in order."""
-    plan = opened(by_scores(job.plan, PAIR))
+    plan = plan_for_parts(job.plan)
     work = sent(Work(plan, lenient=lenient, n_rows=n_rows))
     rows = [(*row, JUDGED) for row in qrels] + [(*row, LISTED) for row in run]
     text = isinstance(rows[0][0], str)
@@ -106,7 +109,7 @@ def shared(
             (row for row in rows if row[0] in theirs), key=lambda row: row[0]
         )
         kind = pa.string() if text else pa.int64()
-        total.add(state_of(work, batches(part_rows, kind, size)))
+        total += state_of(work, batches(part_rows, kind, size))
         if not total.problems:
             for frame in values(work, batches(part_rows, kind, size)):
                 frames += frame.to_pylist()
@@ -182,8 +185,9 @@ def test_every_convention_gives_the_numbers_of_memory(
     assert len(frames) == memory.per_query.height
     assert state.part is not None
     assert state.part.queries[0].n == memory.per_query.height
-    cautions = state.part.findings.cautions
-    assert told(cautions) == told(memory.findings.cautions)
+    found = state.part.findings
+    assert told(found.cautions) == told(memory.findings.cautions)
+    assert set(found.read) == set(memory.findings.read)
 
 
 @settings(max_examples=100, deadline=None)
@@ -230,7 +234,9 @@ def test_rows_without_an_id_are_counted() -> None:
         ("q", None, 1.0, LISTED), ("q", "a", 1.0, LISTED), ("q", "a", 1.0, JUDGED),
     ]  # fmt: skip
 
-    state = state_of(sent(Work(opened(job.plan))), batches(rows, pa.string(), 3))
+    state = state_of(
+        sent(Work(plan_for_parts(job.plan))), batches(rows, pa.string(), 3)
+    )
 
     assert state.counts["qrels", "query"] == 1
     assert state.counts["run", "query"] == 2
@@ -258,14 +264,13 @@ def test_a_list_of_which_nothing_is_left_is_empty_as_in_memory(convention: str) 
 def test_another_version_is_refused() -> None:
     job = prepare(["AP"], Options())
 
-    state = state_of(sent(Work(opened(job.plan)), version="0.1"), iter(()))
-
     expected = (
         f"the executors have rankine {rk.__version__}, and the driver has 0.1; install "
         "the same version, or call rankine.spark.ship(spark) before anything is "
         "evaluated"
     )
-    assert [str(problem) for problem in state.problems] == [expected]
+    with pytest.raises(UsageError, match=f"^{re.escape(expected)}$"):
+        state_of(sent(Work(plan_for_parts(job.plan)), version="0.1"), iter(()))
 
 
 TWICE = "item 'a' appears twice for query 'q1' in run"
@@ -336,7 +341,7 @@ def test_an_interval_of_equal_values_is_their_mean(metric: str, n: int) -> None:
     run = {query: ["x", "y", "a"] for query in qrels}
     ev = rk.evaluate(qrels, run, [metric])
     (summary,) = ev.summaries.values()
-    pooled = Pooled(ev.bound[0], ev.convention, Sums.of(summary, ev.queries))
+    pooled = Sums.of(summary, ev.queries).summary(ev.bound[0], ev.convention)
 
     found = pooled.interval(0.95)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rankine._conventions.convention import BY_RANK
 from rankine._conventions.tools import TOOLS
 from rankine._engines.frames import TopRows, is_spark
-from rankine._engines.work import JUDGED, LISTED, ROLES
+from rankine._engines.work import JUDGED, LISTED, SIDES
+from rankine._evaluate.engine import ranked
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.order import Order
 from rankine.errors import ParameterError
@@ -75,22 +75,10 @@ def _check_lists(metric: Metric, bound: Metric, *, given: AbstractSet[str]) -> N
         raise ParameterError(msg)
 
 
-def by_scores(plan: Plan, pair: Pair) -> Plan:
-    """Take the scores where there is no rank column."""
-    if pair.run.empty.ranked:
-        return plan
-
-    def by_score(rule: Convention) -> Convention:
-        by = "score" if pair.run.scored else "given"
-        asked = rule.order in BY_RANK or not pair.run.scored
-        return rule.replace(order=by) if asked else rule
-
-    return plan.with_rules(by_score, by_score)
-
-
 def top_of(plan: Plan, pair: Pair, options: Options) -> TopRows | None:
     """Return which rows are enough; None if it is all of them."""
-    orders = {Order.of(group.rule, plan.rule) for group in plan.groups}
+    run = pair.run.schema
+    orders = {Order.of(ranked(group.rule, run), plan.rule) for group in plan.groups}
     # A row that is dropped later must not take the place of another; and where rows
     # have an order, all of them are compared with it.
     drops = options.lenient or any(order.duplicates == "last" for order in orders)
@@ -104,26 +92,27 @@ def top_of(plan: Plan, pair: Pair, options: Options) -> TopRows | None:
 
 
 def _deepest(plan: Plan, pair: Pair, orders: AbstractSet[Order]) -> int | None:
-    """Return the rank below which nothing is looked at; None if there is no such rank.
-
-    Items that are repeated, ids that are refused, and ranks that are used as numbers
-    must be looked for in all rows, and so must what is under a floor of scores.
-    """
-    by_rows = pair.texts or any(
-        order.duplicates == "error" or order.by == "rank_value" for order in orders
-    )
-    depths = []
-    for group in plan.groups:
-        floor = group.rule.score_floor
-        if group.depth is None or group.keep_scores or floor is not None:
+    """Return the rank below which nothing is looked at; None if all rows are read."""
+    if pair.texts:  # each of which may be refused
+        return None
+    for order in orders:
+        if order.duplicates == "error":  # which a repeated item is at any rank
             return None
-        depths.append(group.depth)
+        if order.by == "rank_value":  # and a number may be any rank
+            return None
+    deepest = 0
+    for group in plan.groups:
+        if group.depth is None or group.keep_scores:
+            return None
+        if group.rule.score_floor is not None:  # what is under it is counted
+            return None
+        deepest = max(deepest, group.depth)
     # Some tools leave ties open in long lists alone.
     open_ties = TOOLS[plan.preset].open_ties if plan.preset else None
-    return None if by_rows or max(depths) < (open_ties or 0) else max(depths)
+    return None if deepest < (open_ties or 0) else deepest
 
 
-def opened(plan: Plan) -> Plan:
+def plan_for_parts(plan: Plan) -> Plan:
     """Return a plan for a part of the data: nothing is refused, rounded or missed."""
 
     def table(rule: Convention) -> Convention:
@@ -161,6 +150,8 @@ def check_order(plan: Plan, pair: Pair) -> None:
         for number, metric, rule in group.members:
             choices = {field: getattr(rule, field) for field in _BY_ROWS}
             choices["ideal"] = metric.get("ideal")
+            if not pair.run.scored:
+                choices["order"] = "given"
             for field, value in choices.items():
                 side = JUDGED if field == "ideal" else LISTED
                 why = _BY_ROWS[field].get(value)
@@ -172,7 +163,7 @@ def check_order(plan: Plan, pair: Pair) -> None:
                         _BY_ROWS[field][value],
                     )
                 todo = (
-                    f"name a column of {ROLES[side]} that numbers the rows with "
+                    f"name a column of {SIDES[side]} that numbers the rows with "
                     "sequence= or --sequence"
                 )
                 rank = pair.run.part.get("rank")

@@ -11,16 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rankine._base.text import Counted
-from rankine._engines.work import (
-    FITS,
-    JUDGED,
-    LISTED,
-    ROLES,
-    refuse_beyond,
-)
+from rankine._engines.work import JUDGED, LISTED, SIDES
 from rankine._io.repeats import lenient_rows
 from rankine._io.sources import Rows
-from rankine._join.ids import PLAIN_INT, odd_text
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -30,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Chunk:
+class JudgedChunk:
     """Some queries with all of their rows, as a reader would give them.
 
     Attributes:
@@ -60,7 +53,7 @@ def whole_queries(
         missing = batch.column("query").null_count
         if missing:
             gone = batch.filter(pc.is_null(batch.column("query")))
-            for number, role in enumerate(ROLES):
+            for number, role in enumerate(SIDES):
                 n = pc.sum(pc.equal(gone.column("kind"), number)).as_py()
                 counts[role, "query"] += n or 0
             batch = batch.filter(pc.is_valid(batch.column("query")))  # noqa: PLW2901
@@ -86,17 +79,17 @@ def _frame(rows: Any) -> pl.DataFrame:
     return frame  # type: ignore[no-any-return]
 
 
-def chunk_of(work: Work, gone: Counts, rows: pl.DataFrame) -> Chunk:
+def chunk_of(work: Work, dropped: Counts, rows: pl.DataFrame) -> JudgedChunk:
     """Return the rows of some queries as judgements and a run.
 
     Args:
         work: what is to be computed.
-        gone: rows that were left out before.
+        dropped: how many rows were left out before.
         rows: the rows, sorted by query.
     """
-    counts, examples = gone.copy(), dict[tuple[str, str], Any]()
+    counts, examples = dropped.copy(), dict[tuple[str, str], Any]()
     sides = []
-    for side, role in enumerate(ROLES):
+    for side, role in enumerate(SIDES):
         of_side = rows.filter(pl.col("kind") == side)
         known = of_side.filter(pl.col("item").is_not_null())
         counts[role, "rows"] += of_side.height
@@ -114,17 +107,16 @@ def chunk_of(work: Work, gone: Counts, rows: pl.DataFrame) -> Chunk:
     if work.lenient:
         sides = [_cleaned(rows, counts) for rows in sides]
     judged, listed = sides
-    return Chunk(judged, listed, counts, examples)
+    return JudgedChunk(judged, listed, counts, examples)
 
 
 def check_rows(work: Work, rows: pl.DataFrame) -> None:
     """Refuse texts that are not those of ints, and two rows in the same place."""
     known = rows.filter(pl.col("item").is_not_null())
-    for key, side in work.texts:
-        texts = known.filter(pl.col("kind") == side)[key].unique()
-        _refuse_odd_texts(key, side, texts, judged=len(work.plan.judged) > 0)
+    for texts in work.texts:
+        texts.check(known.filter(pl.col("kind") == texts.side)[texts.word].unique())
     for side, column in work.places:
-        _refuse_same_places(known.filter(pl.col("kind") == side), ROLES[side], column)
+        _refuse_same_places(known.filter(pl.col("kind") == side), SIDES[side], column)
 
 
 def _numbers(
@@ -135,7 +127,7 @@ def _numbers(
     examples: dict[tuple[str, str], Any],
 ) -> pl.Series:
     """Return grades or scores; those to be refused later are counted and replaced."""
-    value, role = rows["value"], ROLES[side]
+    value, role = rows["value"], SIDES[side]
     if side == LISTED and work.lenient:
         return value.fill_null(float("nan"))
     counts[role, "missing"] += value.null_count()
@@ -159,15 +151,6 @@ def _cleaned(rows: Rows, counts: Counts) -> Rows:
     said = Counted(f"{rows.name}: ", n, "row", " without an id: dropped")
     rows = replace(rows, notes=(said,) if n else ())
     return lenient_rows(rows, rows.role)  # type: ignore[arg-type,return-value]
-
-
-def _refuse_odd_texts(key: str, side: int, texts: pl.Series, *, judged: bool) -> None:
-    """Refuse texts that are not the plain form of an int, where ints are too."""
-    odd = texts.filter(~texts.str.contains(PLAIN_INT))
-    if len(odd):
-        raise odd_text(key, ROLES[side], ROLES[1 - side], str(odd.min()))
-    if side == LISTED and judged:  # which have ints, as in memory
-        refuse_beyond(key, *ROLES, texts.filter(texts.str.len_chars() > FITS))
 
 
 def _refuse_same_places(rows: pl.DataFrame, role: str, column: str) -> None:

@@ -122,7 +122,7 @@ def _collected(
     labels = tuple(first.summaries)
     for evaluation in evaluations.values():
         for label, pooled in evaluation.summaries.items():
-            if pooled.sums.parts is not None:  # type: ignore[attr-defined]
+            if pooled.parts is not None:
                 raise no_mean(label)
     n_values = len(labels) * sum(
         evaluation.n_queries for evaluation in evaluations.values()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -10,17 +11,12 @@ import pyarrow as pa
 
 from rankine._base.checks import check_count
 from rankine._engines.frames import blank_of, check_frame, functions, quoted
-from rankine._engines.jobs import on_executors, run_job
-from rankine._engines.work import packed
+from rankine._engines.jobs import collected
+from rankine._engines.work import answering
 from rankine._io.columns import known_columns, told_column
 from rankine._online.rules import COLUMNS
 from rankine._online.summary import Accumulator
-from rankine.errors import (
-    ColumnNotFoundError,
-    DataError,
-    FormatError,
-    RankineError,
-)
+from rankine.errors import ColumnNotFoundError, NoRowsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -77,23 +73,16 @@ def accumulate(
     if partitions is not None:
         check_count("partitions", partitions, least=1)
     check_frame(events, _NAME, "rankine.online.summarize")
-    rows = _by_user(events, _user(events, metrics, options), partitions)
-    pickled = pickle.dumps((metrics, options))
-    function = on_executors(__name__, "added_up", pickled)
-    problems: list[RankineError] = []
+    _check_columns(events, metrics, options)
+    rows = _by_user(events, _user(events, options), partitions)
+    sent = pickle.dumps((metrics, options))
     empty = True
-    for row in run_job(rows.mapInArrow(function, "state binary")):
-        part = pickle.loads(bytes(row.state))  # noqa: S301 - made by our own code
-        if isinstance(part, RankineError):
-            problems.append(part)
-        elif not problems:
-            total.merge(part)
+    for part in collected(rows, __name__, "added_up", sent):
+        total.merge(part)
         empty = False
-    if problems:
-        raise min(problems, key=str)
     if empty:
         msg = f"{_NAME} has no events"
-        raise DataError(msg)
+        raise NoRowsError(msg)
     return total
 
 
@@ -115,16 +104,15 @@ def summarize(
     return accumulate(events, metrics, **options).result()
 
 
-def _user(events: Any, metrics: Any, options: dict[str, Any]) -> str:
-    """Return the column of users; refuse a log that lacks columns, before a job."""
+def _check_columns(events: Any, metrics: Any, options: dict[str, Any]) -> None:
+    """Refuse a log that lacks columns, before a job."""
+    with suppress(NoRowsError):  # as columns have no rows
+        Accumulator(metrics, **options).update(blank_of(events))
+
+
+def _user(events: Any, options: dict[str, Any]) -> str:
+    """Return the column of users."""
     types = dict(events.dtypes)
-    blank = pl.DataFrame({name: blank_of(types[name]) for name in types})
-    try:
-        Accumulator(metrics, **options).update(blank)
-    except (ColumnNotFoundError, FormatError):
-        raise
-    except DataError:
-        pass  # there are no rows, but all columns that are needed
     given = dict(options.get("columns") or {})
     for part in ("user", "session"):
         column = next(iter(known_columns([*types], part, COLUMNS)), None)
@@ -147,14 +135,12 @@ def _by_user(events: Any, column: str, n_partitions: int | None) -> Any:
     return events.repartition(*keys)
 
 
-def added_up(pickled: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+@answering
+def added_up(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     """Add up the events of a part, if it has any."""
     tables = [batch for batch in batches if batch.num_rows]
     if not tables:
         return
-    metrics, options = pickle.loads(pickled)  # noqa: S301 - made by our own code
+    metrics, options = pickle.loads(sent)  # noqa: S301 - made by our own code
     frame: Any = pl.from_arrow(pa.Table.from_batches(tables))
-    try:
-        yield packed(Accumulator(metrics, **options).update(frame))
-    except RankineError as error:
-        yield packed(error)  # as data: an exception would be tried again
+    yield Accumulator(metrics, **options).update(frame)

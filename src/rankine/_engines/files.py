@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from rankine._engines.frames import functions, quoted
-from rankine._engines.jobs import run_action
-from rankine._engines.work import JUDGED, LISTED, ROLES
+from rankine._engines.jobs import marked, run_action
+from rankine._engines.work import JUDGED, LISTED, SIDES
 from rankine._io.columns import resolve
 from rankine._io.formats import FORMATS as KNOWN
 from rankine.errors import FormatError, ParameterError
@@ -31,8 +31,6 @@ _TREC = {
 }
 _NUMBERS = ("grade", "score", "rank")
 _NUMBER = r"(?i)^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$|^nan$|^[+-]?inf(inity)?$"
-_MARK = f"{FormatError.__module__}.{FormatError.__name__}: "
-"""What makes Spark's words for a bad line ours."""
 
 
 def format_of(path: str, how: Reading) -> str:
@@ -141,7 +139,7 @@ def _plain(path: str) -> str:
 
 def _has_value(table: Any, path: str, how: Reading) -> bool:
     """Say whether a run has scores or ranks."""
-    part = resolve(table.columns, ROLES[LISTED], how.columns, path)  # type: ignore[arg-type]
+    part = resolve(table.columns, SIDES[LISTED], how.columns, path)  # type: ignore[arg-type]
     return "score" in part or "rank" in part
 
 
@@ -151,7 +149,7 @@ def _of_trec(lines: Any, path: str, side: int) -> Any:
     line = sql.col("value")
     lines = lines.where(~line.rlike(r"^(#|\s*$)"))
     parts = sql.split(sql.trim(sql.regexp_replace(line, r"\s+", " ")), " ")
-    names = _TREC[ROLES[side]]
+    names = _TREC[SIDES[side]]
     what = "judgements" if side == JUDGED else "a run"
     expected = (
         f"{path}: expected the {len(names)} fields of {what} in TREC text "
@@ -174,7 +172,7 @@ def _of_trec(lines: Any, path: str, side: int) -> Any:
 def _of_csv(table: Any, path: str, side: int, how: Reading) -> Any:
     """Turn columns of numbers into numbers; ids stay texts."""
     sql = functions()
-    part = resolve(table.columns, ROLES[side], how.columns, path)  # type: ignore[arg-type]
+    part = resolve(table.columns, SIDES[side], how.columns, path)  # type: ignore[arg-type]
     for key in _NUMBERS:
         name = part.get(key)
         if name is not None and not (key == "grade" and how.grades is not None):
@@ -194,4 +192,4 @@ def _number(column: Any, name: str, path: str) -> Any:
 
 def _refused(expected: str, what: Any) -> Any:
     sql = functions()
-    return sql.raise_error(sql.concat(sql.lit(f"{_MARK}{expected}"), what))
+    return sql.raise_error(sql.concat(sql.lit(marked(FormatError, expected)), what))

@@ -9,11 +9,10 @@ import polars as pl
 
 from rankine import _io as io
 from rankine._engines.jobs import refuse_stopped
-from rankine._engines.work import JUDGED, LISTED, ROLES
+from rankine._engines.work import JUDGED, LISTED, SIDES, of_two_types
 from rankine._io.columns import NAMES
 from rankine._io.frames import open_frame, resolved
 from rankine._io.sources import PLAIN
-from rankine._join.ids import as_first
 from rankine.errors import (
     ColumnNotFoundError,
     FormatError,
@@ -24,6 +23,7 @@ from rankine.errors import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankine._engines.work import Texts
     from rankine._evaluate.evaluate import Job
     from rankine._io.sources import Reading, Rows
 
@@ -35,9 +35,9 @@ _PLACES = (*_FLOATS, "decimal", "date", "timestamp")
 """What can say in which order rows were given, besides ints."""
 _SINGLE = 32
 """Bits of a number that Spark calls float."""
+_KINDS = {pl.String: "text", pl.Int64: "ints"}
 _WORTH = "rankine worth"
 """A column with what grades in words are worth."""
-_EXAMPLES = {"text": pl.Series(["7"]), "ints": pl.Series([7])}
 
 
 def functions() -> Any:
@@ -83,7 +83,7 @@ class SparkTable:
         role: qrels or run.
         part: which column plays which part.
         types: the type of each column, in Spark's words.
-        empty: what a reader makes of the same columns without rows.
+        schema: what a reader makes of the same columns without rows.
         how: what the user says about it.
     """
 
@@ -91,80 +91,51 @@ class SparkTable:
     role: str
     part: Mapping[str, str]
     types: Mapping[str, str]
-    empty: Rows
+    schema: Rows
     how: Reading
 
     @staticmethod
     def of(frame: Any, side: int, how: Reading, sequence: str | None) -> SparkTable:
         """Find the columns of a frame, and check their types."""
-        role = ROLES[side]
+        role: Any = SIDES[side]
         check_frame(frame, role, "rankine.evaluate")
         types = dict(frame.dtypes)
         if len(types) < len(frame.columns):
             twice = next(x for x in frame.columns if frame.columns.count(x) > 1)
             msg = f"the column {twice!r} appears twice in {role}; give it once"
             raise FormatError(msg)
-        blank = pl.DataFrame({name: blank_of(types[name]) for name in types})
+        schema = blank_of(frame)
         named = {*NAMES, *map(str, (how.columns or {}).values())}
         if sequence and sequence in types and sequence.casefold() not in named:
-            blank = blank.drop(sequence)  # whose numbers are the places of rows
-        part = resolved(open_frame(blank, role), role, how)  # type: ignore[arg-type]
-        table = SparkTable(frame, role, part, types, None, how)  # type: ignore[arg-type]
-        table._check()
-        empty = io.read(blank, role, how, role)  # type: ignore[arg-type]
-        return SparkTable(frame, role, part, types, empty, how)  # type: ignore[arg-type]
-
-    def _check(self) -> None:
-        for key in ("query", "item"):
-            name = self.part[key]
-            if self.types[name].startswith("array"):
-                msg = (
-                    f"{self.role}: the column {name!r} holds lists; posexplode() makes "
-                    "rows of them, with a column pos that is used as the rank"
-                )
-                raise FormatError(msg)
-            if self.kind(key) is None:
-                msg = (
-                    f"{self.role}: {key} ids are of type {self.types[name]}; expected "
-                    "text or ints"
-                )
-                raise FormatError(msg)
-        for key in ("grade", "score", "rank"):
-            name = self.part.get(key, "")
-            in_words = key == "grade" and self.how.grades is not None
-            if name and not in_words and not self.types[name].startswith(_NUMBERS):
-                msg = (
-                    f"{self.role}: column {name!r} is of type {self.types[name]}; "
-                    "expected numbers"
-                )
-                raise FormatError(msg)
+            schema = schema.drop(sequence)  # whose numbers are the places of rows
+        part = resolved(open_frame(schema, role), role, how)
+        _check_types(part, types, role, in_words=how.grades is not None)
+        read: Any = io.read(schema, role, how, role)
+        return SparkTable(frame, role, part, types, read, how)
 
     def kind(self, key: str) -> str | None:
         """Say whether ids are text or ints; None if they are neither."""
-        kind = self.types[self.part[key]]
-        if kind in _INTS:
-            return "ints"
-        return "text" if kind.startswith(_TEXTS) else None
+        return _kind_of(self.types[self.part[key]])
 
     @property
     def scored(self) -> bool:
         """Whether a column gives the order."""
-        return "value" in self.empty.frame.columns
+        return "value" in self.schema.frame.columns
 
     def _value(self) -> str:
         """Return the grade, the score, or minus the rank of each row, in SQL."""
         if not self.scored:
             return "0D"
-        if not self.empty.column:
+        if not self.schema.column:
             return "1D"
-        value = f"CAST({quoted(self.empty.column)} AS DOUBLE)"
-        turned = self.how.lower_is_better and self.role == ROLES[LISTED]
-        return f"-{value}" if self.empty.ranked or turned else value
+        value = f"CAST({quoted(self.schema.column)} AS DOUBLE)"
+        turned = self.how.lower_is_better and self.role == SIDES[LISTED]
+        return f"-{value}" if self.schema.ranked or turned else value
 
     def _worth(self, grades: Mapping[Any, float]) -> Any:
         """Return what each grade in words is worth, null for any other."""
         sql = functions()
-        column = sql.col(quoted(self.empty.column))
+        column = sql.col(quoted(self.schema.column))
         worth = sql.lit(None).cast("double")
         for grade, number in grades.items():
             is_grade = column == sql.lit(grade)
@@ -176,9 +147,9 @@ class SparkTable:
 
         They are asked for in SQL, as each function of a column is a call to Java.
         """
-        side = ROLES.index(self.role)
+        side = SIDES.index(self.role)
         frame, value = self.frame, self._value()
-        if side == JUDGED and self.how.grades is not None and self.empty.column:
+        if side == JUDGED and self.how.grades is not None and self.schema.column:
             frame = frame.withColumn(_WORTH, self._worth(self.how.grades))
             value = quoted(_WORTH)
         columns = []
@@ -197,6 +168,41 @@ class SparkTable:
                 place = f"CASE WHEN NOT isnan({place}) THEN {place} END"
             columns.append(f"CAST({place} AS {kind}) AS place")
         return frame.selectExpr(*columns)
+
+
+def _kind_of(kind: str) -> str | None:
+    """Say whether ids of a Spark type are text or ints; None if they are neither."""
+    return _KINDS.get(type_of(kind))
+
+
+def _check_types(
+    part: Mapping[str, str], types: Mapping[str, str], role: str, *, in_words: bool
+) -> None:
+    """Refuse ids that are neither text nor ints, and numbers that are none.
+
+    Args:
+        part: which column plays which part.
+        types: the type of each column, in Spark's words.
+        role: qrels or run.
+        in_words: whether grades are words.
+    """
+    for key in ("query", "item"):
+        name = part[key]
+        if types[name].startswith("array"):
+            msg = (
+                f"{role}: the column {name!r} holds lists; posexplode() makes rows of "
+                "them, with a column pos that is used as the rank"
+            )
+            raise FormatError(msg)
+        if _kind_of(types[name]) is None:
+            msg = f"{role}: {key} ids are of type {types[name]}; expected text or ints"
+            raise FormatError(msg)
+    for key in ("grade", "score", "rank"):
+        name = part.get(key, "")
+        words = key == "grade" and in_words
+        if name and not words and not types[name].startswith(_NUMBERS):
+            msg = f"{role}: column {name!r} is of type {types[name]}; expected numbers"
+            raise FormatError(msg)
 
 
 @dataclass(frozen=True)
@@ -219,7 +225,7 @@ class TopRows:
         value = sql.col("value")
         odd = sql.col("query").isNull() | sql.col("item").isNull()
         odd = odd | value.isNull() | value.isNaN()
-        # Each of these is a list of its own.
+        # What is refused or counted later ranks first, each row in a list of its own.
         rows = rows.withColumn("odd", sql.when(odd, sql.monotonically_increasing_id()))
         number = value + sql.lit(0.0)  # -0 and 0 are equal
         key = (number.cast("float") if self.bits == _SINGLE else number).desc()
@@ -238,18 +244,22 @@ def quoted(name: str) -> str:
     return f"`{doubled}`"
 
 
-def blank_of(kind: str) -> pl.Series:
-    """Return a column without rows, of the type that a reader would see."""
-    dtype: Any = pl.Float64
+def blank_of(frame: Any) -> pl.DataFrame:
+    """Return the columns of a frame, without rows, as a reader would see them."""
+    return pl.DataFrame(
+        {name: pl.Series(dtype=type_of(kind)) for name, kind in frame.dtypes}
+    )
+
+
+def type_of(kind: str) -> Any:
+    """Return the type that a reader would see."""
     if kind in _INTS:
-        dtype = pl.Int64
-    elif kind.startswith(_TEXTS):
-        dtype = pl.String
-    elif kind == "boolean":
-        dtype = pl.Boolean
-    elif not kind.startswith(_NUMBERS):
-        dtype = pl.Binary
-    return pl.Series(dtype=dtype)
+        return pl.Int64
+    if kind.startswith(_TEXTS):
+        return pl.String
+    if kind == "boolean":
+        return pl.Boolean
+    return pl.Float64 if kind.startswith(_NUMBERS) else pl.Binary
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +269,7 @@ class Pair:
     Attributes:
         qrels, run: the two.
         kinds: whether ids of queries and items are compared as text or as ints.
-        texts: the ids that must be the plain forms of ints: a part, and the side.
+        texts: the ids that must be the plain forms of ints.
         notes: what there is to say about that.
         sequence: the column whose order is that of the rows, if there is one.
         judged: whether there are judgements; if not, `qrels` has no rows.
@@ -268,7 +278,7 @@ class Pair:
     qrels: SparkTable
     run: SparkTable
     kinds: Mapping[str, str]
-    texts: tuple[tuple[str, int], ...]
+    texts: tuple[Texts, ...]
     notes: tuple[str, ...]
     sequence: str | None
     judged: bool = True
@@ -301,14 +311,16 @@ class Pair:
                 )
                 raise FormatError(msg)
         kinds: dict[str, str] = {}
-        texts: list[tuple[str, int]] = []
+        texts: list[Texts] = []
         notes: list[str] = []
         for key in ("query", "item"):
             ours, theirs = truth.kind(key) or "", lists.kind(key) or ""
             kinds[key] = ours if ours == theirs else "text"
             if ours != theirs:
-                texts.append((key, JUDGED if ours == "text" else LISTED))
-                _, said = as_first(_EXAMPLES[ours], _EXAMPLES[theirs], key, ROLES)
+                side = JUDGED if ours == "text" else LISTED
+                to_first = bool(job.plan.judged)
+                both, said = of_two_types(key, SIDES, side, to_first=to_first)
+                texts.append(both)
                 notes += said
         return Pair(truth, lists, kinds, tuple(texts), tuple(notes), sequence, judged)
 

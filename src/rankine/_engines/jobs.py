@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import sys
 from contextlib import suppress
@@ -23,7 +24,9 @@ from rankine.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_OURS = re.compile(r"rankine\.errors\.(\w+): ([^\n]*)")
+_MARK = f"{errors.__name__}.{{}}: "
+_OURS = re.compile(re.escape(_MARK).replace(r"\{\}", r"(\w+)") + r"([^\n]*)")
+"""What makes Spark's words for a fault ours; `marked` writes it."""
 _MODULE = re.compile(r"No module named '([\w.]+)'")
 _CAUSE = re.compile(
     r"^[\s:]*(?:Caused by: )?[\w.$]*(?:Error|Exception): ([^\n]+)", re.MULTILINE
@@ -107,16 +110,40 @@ def refuse_stopped(session: Any, whose: str) -> None:
 
 def run_job(frame: Any) -> list[Any]:
     """Collect a small frame; if an executor fails, say why in one sentence."""
-    rows: list[Any] = run_action(lambda: _unweighed(frame, frame.collect))
+    rows: list[Any] = run_action(lambda: _without_byte_limit(frame, frame.collect))
     return rows
+
+
+def collected(rows: Any, module: str, name: str, sent: bytes) -> Iterator[Any]:
+    """Run one of our functions on executors, and yield what it answers.
+
+    If it refuses the data anywhere, that is raised at the end: of several refusals the
+    first by its words, as nobody knows which task ends first.
+
+    Args:
+        rows: the frame whose partitions it gets.
+        module: as in `on_executors`, like the next two.
+        name: a function whose answers are packed by `work.answering`.
+        sent: its first argument.
+    """
+    problems: list[RankineError] = []
+    function = on_executors(module, name, sent)
+    for row in run_job(rows.mapInArrow(function, "state binary")):
+        answer = pickle.loads(bytes(row.state))  # noqa: S301 - made by our own code
+        if isinstance(answer, RankineError):
+            problems.append(answer)
+        elif not problems:
+            yield answer
+    if problems:
+        raise min(problems, key=str)
 
 
 def run_table(frame: Any) -> Any:
     """Collect a frame as a table of pyarrow, in the same way."""
-    return run_action(lambda: _unweighed(frame, frame.toArrow))
+    return run_action(lambda: _without_byte_limit(frame, frame.toArrow))
 
 
-def _unweighed(frame: Any, action: Callable[[], Any]) -> Any:
+def _without_byte_limit(frame: Any, action: Callable[[], Any]) -> Any:
     """Run something while Spark ends batches by their rows, and not by bytes too.
 
     It would add up the bytes of all columns after each row that it hands to Python,
@@ -207,6 +234,11 @@ def on_executors(module: str, name: str, sent: bytes) -> Any:
         yield from getattr(import_module(module), name)(sent, batches)
 
     return called
+
+
+def marked(kind: type[RankineError], words: str) -> str:
+    """Return the words of an error for Spark to raise, which come back as ours."""
+    return _MARK.format(kind.__name__) + words
 
 
 def executors_lack(*names: str) -> MissingExtraError:

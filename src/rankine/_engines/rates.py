@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -12,30 +12,30 @@ import pyarrow as pa
 
 from rankine._base.checks import check_count
 from rankine._base.text import count
-from rankine._engines.frames import blank_of, check_frame, functions, quoted
-from rankine._engines.jobs import on_executors, run_job, run_table
-from rankine._engines.work import (
-    FITS,
-    MOST,
-    packed,
-    refuse_beyond,
-    without_rows,
+from rankine._engines.frames import (
+    blank_of,
+    check_frame,
+    functions,
+    quoted,
+    type_of,
 )
+from rankine._engines.jobs import collected, run_table
+from rankine._engines.work import MOST, answering, of_two_types
 from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import Question
 from rankine._io.logs import no_rows_in
-from rankine._join.ids import PLAIN_INT, as_first, odd_text
-from rankine.errors import DataError, ParameterError, RankineError, nearest
+from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from rankine._engines.work import Texts
     from rankine._evaluate.logs.estimate import Estimate, Estimates
     from rankine._join.rounds import Rounds, Tally
 
 _TABLES = ("logged", "recommended")
-_EXAMPLES = {str(ids.dtype): ids for ids in (pl.Series([7]), pl.Series(["7"]))}
-"""Ids of the types that are compared with each other."""
+_Columns: TypeAlias = tuple[str, str]
+"""Where each of the two tables has ids."""
 _OF_ROUND = ("reward", "chosen", "propensity", "predicted", "direct")
 _REFUSED = {
     "engine": "rankine.spark.ctr always runs on Spark; leave out engine=",
@@ -86,12 +86,12 @@ def ctr(
     asked = Question(estimator, **options)
     for frame, name in zip((logged, recommended), _TABLES, strict=True):
         check_frame(frame, name, "rankine.ctr")
-    blank = asked.tally(_blank(logged), _blank(recommended), part=True)
+    blank = asked.tally(blank_of(logged), blank_of(recommended), part=True)
     _check_asked(asked, blank)
     frames = logged, recommended
     texts, notes = _of_two_types(frames, blank)
-    for text in texts:
-        frames = _as_texts(frames, text)
+    for columns_of_ids, both in texts:
+        frames = _as_texts(frames, columns_of_ids, both)
     columns = [[*by_part.values()] for by_part in blank.columns]
     offered = None
     if blank.context:
@@ -101,30 +101,12 @@ def ctr(
         names = map(quoted, columns[1])
         offered = pl.from_arrow(run_table(frames[1].select(*names)))
     ties = _ties_of(asked, blank)
-    pickled = pickle.dumps((asked, columns, offered, ties, texts))
-    function = on_executors(__name__, "matched", pickled)
-    parts = _parts(rows.mapInArrow(function, "state binary"))
-    return answer(_together(parts, notes), asked)
-
-
-def _parts(states: Any) -> list[_Part]:
-    """Run the job; refuse tables that cannot be used, or are empty."""
-    parts: list[_Part] = []
-    problems: list[RankineError] = []
-    for row in run_job(states):
-        part = pickle.loads(bytes(row.state))  # noqa: S301 - made by our own code
-        (problems if isinstance(part, RankineError) else parts).append(part)
-    if problems:
-        raise min(problems, key=str)
+    sent = pickle.dumps((asked, columns, offered, ties, texts))
+    parts = list(collected(rows, __name__, "matched", sent))
     for table, name in enumerate(_TABLES):
         if not any(part.n_rows[table] for part in parts):
             raise no_rows_in(name)
-    return parts
-
-
-def _blank(frame: Any) -> pl.DataFrame:
-    """Return the columns of a frame, without rows."""
-    return pl.DataFrame({name: blank_of(kind) for name, kind in frame.dtypes})
+    return answer(_together(parts, notes), asked)
 
 
 def _check_asked(asked: Question, blank: Tally) -> None:
@@ -143,39 +125,14 @@ def _check_asked(asked: Question, blank: Tally) -> None:
         raise ParameterError(msg)
 
 
-@dataclass(frozen=True)
-class _Texts:
-    """Ids that are ints in one table, and must be the plain forms of ints in the other.
-
-    Attributes:
-        word: what the ids are: user, item.
-        columns: where each table has them.
-        table: the one that has them as text.
-    """
-
-    word: str
-    columns: tuple[str, str]
-    table: int
-
-    def check(self, tables: tuple[pl.DataFrame, pl.DataFrame]) -> None:
-        """Refuse a part of the data with other texts."""
-        ids = tables[self.table][self.columns[self.table]]
-        odd = ids.filter(~ids.str.contains(PLAIN_INT))
-        if len(odd):
-            names = _TABLES[self.table], _TABLES[1 - self.table]
-            raise odd_text(self.word, *names, str(odd.min()))
-        if self.table:  # the first has ints, as in memory
-            refuse_beyond(self.word, *_TABLES, ids.filter(ids.str.len_chars() > FITS))
-
-
 def _of_two_types(
     frames: tuple[Any, Any], blank: Tally
-) -> tuple[list[_Texts], list[str]]:
+) -> tuple[list[tuple[_Columns, Texts]], list[str]]:
     """Return the ids that are ints in one table and text in the other, and notes.
 
     Ids of other types are refused: they are not brought to one before the shuffle.
     """
-    texts: list[_Texts] = []
+    texts: list[tuple[_Columns, Texts]] = []
     notes: list[str] = []
     for part in (*blank.context, "item"):
         names = (blank.columns[0][part], blank.columns[1][part])
@@ -186,34 +143,35 @@ def _of_two_types(
         if families[0] == families[1]:
             continue
         word = blank.unit if part == "user" else part
-        if not {*families} <= _EXAMPLES.keys():
+        if not {*families} <= {pl.Int64, pl.String}:
             msg = (
                 f"{word} ids are {kinds[0]} in logged ({names[0]!r}) and {kinds[1]} in "
                 f"recommended ({names[1]!r}); on Spark, cast both to the same type"
             )
             raise DataError(msg)
-        texts.append(_Texts(word, names, families.index(str(pl.String))))
-        first, second = (_EXAMPLES[family] for family in families)
-        notes += as_first(first, second, word, _TABLES)[1]
+        both, said = of_two_types(word, _TABLES, families.index(pl.String))
+        texts.append((names, both))
+        notes += said
     return texts, notes
 
 
-def _as_texts(frames: tuple[Any, Any], texts: _Texts) -> tuple[Any, Any]:
+def _as_texts(
+    frames: tuple[Any, Any], names: _Columns, texts: Texts
+) -> tuple[Any, Any]:
     """Turn the ids that are ints into texts, so that the shuffle brings them together.
 
     The column keeps its name.
     """
-    both = list(frames)
-    name = texts.columns[1 - texts.table]
-    column = functions().col(quoted(name)).cast("string")
-    both[1 - texts.table] = both[1 - texts.table].withColumn(name, column)
+    both, ints = list(frames), 1 - texts.side
+    column = functions().col(quoted(names[ints])).cast("string")
+    both[ints] = both[ints].withColumn(names[ints], column)
     return both[0], both[1]
 
 
-def _family(kind: str) -> str:
+def _family(kind: str) -> Any:
     """Return the type that ids of a Spark type are compared in."""
-    dtype = blank_of(kind).dtype
-    return str(dtype) if dtype in (pl.Int64, pl.String) else kind
+    dtype = type_of(kind)
+    return dtype if dtype in (pl.Int64, pl.String) else kind
 
 
 def _ties_of(asked: Question, blank: Tally) -> tuple[list[str], str] | None:
@@ -277,23 +235,21 @@ class _Part:
     rest: Rounds
 
 
-def matched(pickled: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+@answering
+def matched(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     """Match the rounds of a part, if it has any, with what is recommended."""
     tables = [batch for batch in batches if batch.num_rows]
     if not tables:
         return
-    asked, columns, offered, ties, texts = pickle.loads(pickled)  # noqa: S301 - ours
+    asked, columns, offered, ties, texts = pickle.loads(sent)  # noqa: S301 - ours
     rows: Any = pl.from_arrow(pa.Table.from_batches(tables))
     log = _of_table(rows, columns[0], 0)
     recommended = _of_table(rows, columns[1], 1) if offered is None else offered
-    try:
-        for text in texts:
-            text.check((log, recommended))
-        if ties is not None:
-            _refuse_ties(recommended, asked.k, *ties)
-        yield packed(_part(asked, log, recommended))
-    except RankineError as error:
-        yield packed(without_rows(error))  # as data: an exception would be tried again
+    for names, both in texts:
+        both.check((log, recommended)[both.side][names[both.side]])
+    if ties is not None:
+        _refuse_ties(recommended, asked.k, *ties)
+    yield _part(asked, log, recommended)
 
 
 def _of_table(rows: pl.DataFrame, columns: list[str], table: int) -> pl.DataFrame:

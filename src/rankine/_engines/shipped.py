@@ -57,7 +57,11 @@ def _pack(path: Path) -> None:
 
 
 def _probe(names: tuple[str, ...]) -> Any:
-    """Return a function that executors can run whether they have us or not."""
+    """Return a function that executors can run whether they have us or not.
+
+    It is sent as it is, being made here; of one with a name of its own, only the name
+    would be, which executors then look for in this package.
+    """
 
     def missing(batches: Iterable[Any]) -> Iterator[Any]:
         from importlib import import_module  # noqa: PLC0415 - this runs elsewhere

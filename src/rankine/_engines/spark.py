@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,24 +16,23 @@ from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
 from rankine._engines.asked import (
     IN_MEMORY,
-    by_scores,
     check_metrics,
     check_order,
-    opened,
     places_of,
+    plan_for_parts,
     top_of,
 )
-from rankine._engines.findings import doubts_on, rank_notes, read_notes, refuse
-from rankine._engines.frames import Pair, TopRows, quoted
-from rankine._engines.jobs import on_executors, refuse_stopped, run_job, run_table
+from rankine._engines.frames import Pair, quoted
+from rankine._engines.jobs import collected, on_executors, refuse_stopped, run_table
+from rankine._engines.refusals import found_in, refuse
 from rankine._engines.state import State
 from rankine._engines.work import MOST, Work
 from rankine._evaluate.engine import refuse_spread
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.notes import sentences
 from rankine._evaluate.options import Options
-from rankine._evaluate.part import Part
 from rankine._evaluate.result import Evaluation
+from rankine._evaluate.trail import Stored
 from rankine._evaluate.warnings import hardly_met
 from rankine._join.known import NOTHING
 from rankine._stats.intervals import Interval, Sample, check_interval, intervals
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats
     from rankine._conventions.convention import Convention
     from rankine._evaluate.evaluate import Job
+    from rankine._evaluate.part import Part
     from rankine._metrics.metric import Metric
 
 _WORKER = "rankine._engines.worker"
@@ -85,7 +85,8 @@ def evaluate(
 
     The numbers are those of `rankine.evaluate`, to the last bit, however the rows are
     partitioned. One job computes all metrics, and returns a few kilobytes for each
-    partition, whatever the number of queries.
+    partition, whatever the number of queries. If it read only the first rows of each
+    list and found hardly any judged item there, a second job reads all rows.
 
     Args:
         qrels: the judgements, a row per query and item; None if no metric needs them.
@@ -166,19 +167,19 @@ def evaluated(
     depth, order = options.depth, options.order
     name = name or options.name or "run"
     pair = Pair.of(qrels, run, job, sequence)
-    plan = by_scores(job.plan, pair)
+    plan = job.plan
     check_order(plan, pair)
     for group in plan.groups if depth is not None else ():
         refuse_spread(group)
-    if order in BY_RANK and not pair.run.empty.ranked:
+    if order in BY_RANK and not pair.run.schema.ranked:
         msg = f"run has no rank column, which order={order!r} needs"
         raise DataError(msg)
     work = Work(
-        opened(plan),
+        plan_for_parts(plan),
         depth,
         job.known.kept(plan.needs) if plan.of_lists else NOTHING,
         pair.run.scored,
-        pair.run.empty.ranked,
+        pair.run.schema.ranked,
         options.lenient,
         pair.judged,
         pair.texts,
@@ -193,7 +194,9 @@ def evaluated(
         top, rows = None, pair.rows(partitions, None)
         state = _state_of(rows, sent)
     refuse(state, job, pair, name)
-    return SparkEvaluation(job, pair, state, sent, rows, top, name)
+    part: Any = state.part
+    found = found_in(part, job, pair, state.grades, top)
+    return SparkEvaluation(job, replace(part, findings=found), pair, sent, rows, name)
 
 
 class SparkEvaluation(Evaluation):
@@ -206,36 +209,21 @@ class SparkEvaluation(Evaluation):
     spread = "by Student's t over queries"
 
     def __init__(
-        self,
-        job: Job,
-        pair: Pair,
-        state: State,
-        sent: bytes,
-        rows: Any,
-        top: TopRows | None,
-        name: str,
+        self, job: Job, part: Part, pair: Pair, sent: bytes, rows: Any, name: str
     ) -> None:
-        plan, part = job.plan, state.part or Part.nothing(job.plan)
+        plan, n = job.plan, max(queries.n for queries in part.queries)
         summaries = part.summaries(plan, job.known)
-        n = max(queries.n for queries in part.queries)
-        super().__init__(plan, summaries, (_Counted(range(n)),), name)
+        super().__init__(plan, summaries, (Stored(range(n)),), name)
         _ = self.mean  # which a convention may refuse
+        self.findings = part.findings
         self._sent, self._rows, self._pair = sent, rows, pair
         self._collected: dict[str, str] = {}
-        seen = part.findings.seen if plan.judged else ()
-        if top is not None:  # other rows may be judged
-            seen = tuple(replace(some, in_common=(0, 0, 0)) for some in seen)
-        doubts = doubts_on(job, pair, state)
-        found = replace(part.findings, seen=seen, doubts=doubts)
-        first, last = read_notes(plan, pair, top), rank_notes(plan, pair)
-        notes = found.notes(plan, self.summaries, first=first, last=last)
-        self._said = sentences(notes)
-        self.warnings = sentences(found.warnings)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was dropped, undefined, tied or collected, in sentences."""
-        return (*self._said, *self._collected.values())
+        said = sentences(self.findings.notes(self.plan, self.summaries))
+        return (*said, *self._collected.values())
 
     @property
     def per_query(self) -> Any:
@@ -308,7 +296,7 @@ class SparkEvaluation(Evaluation):
             return Interval(math.nan, math.nan)
         if method == "t":
             return pooled.interval(confidence)  # type: ignore[no-any-return]
-        if pooled.sums.parts is not None:
+        if pooled.parts is not None:
             msg = (
                 f"a bootstrap of {label} needs the numerators and denominators of all "
                 "queries, which are not kept; use method='t'"
@@ -354,13 +342,6 @@ class SparkEvaluation(Evaluation):
     save = to_json = to_frame = _refuse
 
 
-@dataclass(frozen=True)
-class _Counted:
-    """The number of queries, where the joined table would be."""
-
-    ids: range
-
-
 def _not_here() -> ParameterError:
     msg = "the queries and their values are on Spark; per_query is a DataFrame of them"
     return ParameterError(msg)
@@ -368,11 +349,10 @@ def _not_here() -> ParameterError:
 
 def _state_of(rows: Any, sent: bytes) -> State:
     """Run the job that computes all metrics, and add up the states it returns."""
-    state = State()
-    function = on_executors(_WORKER, "states", sent)
-    for row in run_job(rows.mapInArrow(function, "state binary")):
-        state.add(pickle.loads(bytes(row.state)))  # noqa: S301 - made by our own code
-    return state
+    total = State()
+    for state in collected(rows, _WORKER, "states", sent):
+        total += state
+    return total
 
 
 def _pickled(work: Work) -> bytes:

@@ -11,27 +11,35 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 import pyarrow as pa
 
-from rankine._join.ids import no_fit
+from rankine._join.ids import PLAIN_INT, as_first, no_fit, odd_text
 from rankine._join.known import NOTHING, Known
+from rankine.errors import RankineError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from rankine._evaluate.plan import Plan
-    from rankine.errors import RankineError
 
 Counts: TypeAlias = Counter[tuple[str, str]]
-"""How many rows there are: of judgements or of the run, and which of them."""
+"""How many rows of a side there are, by the side and what is so of them.
+
+- ``rows``: they have an id of a query.
+- ``query``, ``item``: they have no id of this kind, and are left out.
+- ``place``: they have no place in the order of rows, though one is needed.
+- ``missing``: they have no grade or score.
+- ``nan``: their grade or score is not a number.
+"""
 
 JUDGED, LISTED = 0, 1
 """What a row is: a judgement, or an item of a list."""
-ROLES = ("qrels", "run")
+SIDES = ("qrels", "run")
+"""What these two are called."""
 ROWS = 1 << 18
 """Rows that are evaluated together, which take about 50 MB."""
 MOST = 50_000_000
 """Numbers of queries or rounds that are collected: 400 MB for each column."""
-FITS = 18
-"""How many letters of such a text always fit 64 bits."""
+_FITS = 18
+"""How many letters of the text of an int always fit 64 bits."""
 _LIMIT = 1 << 63
 _ROW = re.compile(r"^(\w+), row \d+| \(row \d+ and row \d+\)")
 """The places of rows, which mean nothing on Spark."""
@@ -42,23 +50,72 @@ def without_rows(error: RankineError) -> RankineError:
     return type(error)(_ROW.sub(r"\1", str(error)))
 
 
-def packed(state: Any) -> pa.RecordBatch:
-    """Return what a task comes to as a batch with one row."""
-    return pa.RecordBatch.from_pydict({"state": [pickle.dumps(state)]})
+def answering(
+    function: Callable[[bytes, Iterable[Any]], Iterator[Any]],
+) -> Callable[[bytes, Iterable[Any]], Iterator[pa.RecordBatch]]:
+    """Let a function for executors yield what `jobs.collected` reads.
+
+    A refusal is an answer, too: an exception would be tried again, and come as a stack
+    of calls.
+    """
+
+    def answers(sent: bytes, batches: Iterable[Any]) -> Iterator[pa.RecordBatch]:
+        try:
+            for answer in function(sent, batches):
+                yield _as_batch(answer)
+        except RankineError as error:
+            yield _as_batch(without_rows(error))
+
+    return answers
 
 
-def refuse_beyond(word: str, ints: str, texts: str, long: Iterable[str]) -> None:
-    """Refuse ints that do not fit 64 bits, where a table has ints and comes first.
+def _as_batch(answer: Any) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({"state": [pickle.dumps(answer)]})
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Ids that are ints in one table, and must be the plain forms of ints in another.
+
+    Attributes:
+        word: what the ids are: query, item, user.
+        tables: what the tables are called.
+        side: the number of the one that has them as text.
+        to_ints: whether they become ints in memory, so that each must fit.
+    """
+
+    word: str
+    tables: tuple[str, str]
+    side: int
+    to_ints: bool
+
+    def check(self, ids: pl.Series) -> None:
+        """Refuse other texts."""
+        texts, ints = self.tables[self.side], self.tables[1 - self.side]
+        odd = ids.filter(~ids.str.contains(PLAIN_INT))
+        if len(odd):
+            raise odd_text(self.word, texts, ints, str(odd.min()))
+        long = ids.filter(ids.str.len_chars() > _FITS) if self.to_ints else ()
+        odd_ints = [text for text in long if not -_LIMIT <= int(text) < _LIMIT]
+        if odd_ints:
+            raise no_fit(self.word, pl.Int64(), ints, min(odd_ints), texts)
+
+
+def of_two_types(
+    word: str, tables: tuple[str, str], side: int, *, to_first: bool = True
+) -> tuple[Texts, tuple[str, ...]]:
+    """Return ids that are ints in one table and text in the other, and a note on them.
 
     Args:
         word: what the ids are.
-        ints: the table that has ints.
-        texts: the one that has texts.
-        long: those of more than `FITS` letters.
+        tables: what the tables are called.
+        side: the number of the one that has text.
+        to_first: whether all ids get the type of the first table in memory.
     """
-    odd = [text for text in long if not -_LIMIT <= int(text) < _LIMIT]
-    if odd:
-        raise no_fit(word, pl.Int64(), ints, min(odd), texts)
+    ids = [pl.Series([7]), pl.Series([7])]
+    ids[side] = pl.Series(["7"])
+    _, notes = as_first(ids[0], ids[1], word, tables)
+    return Texts(word, tables, side, to_first and side > 0), notes
 
 
 @dataclass(frozen=True)
@@ -73,7 +130,7 @@ class Work:
         ranked: whether these are ranks.
         lenient: whether repeated items are dropped and counted.
         judged: whether there are judgements.
-        texts: ids that must be the plain forms of ints: a part, and the side.
+        texts: ids that must be the plain forms of ints.
         places: whose rows must have a place each, and no two of a query the same:
             a side, and the column of the places.
         n_rows: how many rows are evaluated together.
@@ -86,6 +143,6 @@ class Work:
     ranked: bool = False
     lenient: bool = False
     judged: bool = True
-    texts: tuple[tuple[str, int], ...] = ()
+    texts: tuple[Texts, ...] = ()
     places: tuple[tuple[int, str], ...] = ()
     n_rows: int = ROWS

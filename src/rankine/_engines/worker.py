@@ -15,7 +15,8 @@ import pyarrow as pa
 import rankine
 from rankine._engines.chunks import check_rows, chunk_of, whole_queries
 from rankine._engines.state import State
-from rankine._engines.work import LISTED, ROLES, Work, packed, without_rows
+from rankine._engines.work import LISTED, SIDES, Work, answering, without_rows
+from rankine._evaluate.arrivals import Arrivals
 from rankine._evaluate.engine import evaluate_source
 from rankine._evaluate.part import Part
 from rankine._join.judgements import Truth
@@ -24,45 +25,44 @@ from rankine.errors import RankineError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rankine._engines.chunks import Chunk
+    from rankine._engines.chunks import JudgedChunk
     from rankine._engines.work import Counts
     from rankine._evaluate.result import Evaluation
 
 
+@answering
 def states(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
-    """Return the state of all queries of a partition, as one row."""
-    try:
-        work = _work(sent)
-    except RankineError as error:
-        yield packed(State(problems=[error]))
-        return
-    total = State()
-    for gone, rows in whole_queries(batches, work.n_rows):
-        total.add(_state(work, gone, rows))
-    yield packed(total)
+    """Return the state of all queries of a partition."""
+    work, total = _work(sent), State()
+    for dropped, rows in whole_queries(batches, work.n_rows):
+        total += _state(work, dropped, rows)
+    yield total
 
 
-def _state(work: Work, gone: Counts, rows: pl.DataFrame) -> State:
+def _state(work: Work, dropped: Counts, rows: pl.DataFrame) -> State:
     """Return what some queries come to, or why they cannot be used."""
-    chunk = chunk_of(work, gone, rows)
+    chunk = chunk_of(work, dropped, rows)
     state = State.of(chunk)
     try:
         check_rows(work, rows)
         result = evaluate_chunk(work, chunk)
-        state.part = Part.of(work.plan, result, judged=work.judged, sums=True)
     except RankineError as error:
-        # As data: an exception would be tried again, and come as a stack of calls.
+        # What is refused depends on all counts, so these are needed nevertheless.
         state.problems.append(without_rows(error))
+        return state
+    came = Arrivals.first_of(chunk.judged, chunk.listed, has_judgements=work.judged)
+    state.part = Part.of(work.plan, result, came)
     return state
 
 
 def values(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     """Return the values of all queries of a partition."""
     work = _work(sent)
-    for gone, rows in whole_queries(batches, work.n_rows):
-        result = evaluate_chunk(work, chunk_of(work, gone, rows))
+    for dropped, rows in whole_queries(batches, work.n_rows):
+        result = evaluate_chunk(work, chunk_of(work, dropped, rows))
+        # A mean over pairs of lists, of which one may be in another partition.
         apart = [
-            pl.lit(None, pl.Float64).alias(label)  # pairs with lists elsewhere too
+            pl.lit(None, pl.Float64).alias(label)
             for label, summary in result.summaries.items()
             if summary.metric.fact.pairs is not None
         ]
@@ -87,13 +87,13 @@ def _work(sent: bytes) -> Work:
     return work
 
 
-def evaluate_chunk(work: Work, chunk: Chunk) -> Evaluation:
+def evaluate_chunk(work: Work, chunk: JudgedChunk) -> Evaluation:
     """Evaluate some queries as in memory."""
     return evaluate_source(
         work.plan,
         Truth(chunk.judged) if work.judged else None,
         chunk.listed,
-        ROLES[LISTED],
+        SIDES[LISTED],
         depth=work.depth,
         joins={},  # look at all ranks, or notes would depend on the size of a chunk
         known=work.known,

@@ -88,7 +88,7 @@ def evaluate_source(
         _refuse_fractions(plan, truth)
     asked, unranked = plan, plan.rule.order in BY_RANK and not source.ranked
     if unranked:
-        plan = plan.with_rules(lambda rule: _ranked(rule, source))
+        plan = plan.with_rules(lambda rule: ranked(rule, source))
     beside = _readers(plan, source, depth, joins, keep)
     items = DifferentItems(source) if plan.counts_items else None
     found: tuple[Reader | None, ...] = (items, *beside)
@@ -111,7 +111,7 @@ def evaluate_source(
                 refuse_spread(group)
                 table = cut(table, depth)
             table = apply(table, group.rule, partial=partial)
-            if unranked:
+            if unranked and not source.is_empty:
                 said = no_ranks(source.name, scored=table.scored)
                 table = replace(table, notes=(*table.notes, said))
             if keep is not None:
@@ -310,7 +310,7 @@ def _listed_for(
     lists = reader.lists
     known = known.needed(needs.keys())
     if known.reference is not None:
-        known = known.ranked(_ranked(rule, known.reference))
+        known = known.ranked(ranked(rule, known.reference))
     listed = know(
         lists,
         known,
@@ -409,7 +409,7 @@ def _misses(aligned: Aligned) -> bool:
     return said is not None and said[0] == "warning"
 
 
-def _ranked(rule: Convention, source: Source) -> Convention:
+def ranked(rule: Convention, source: Source) -> Convention:
     """Take the scores where there is no rank column."""
     if rule.order in BY_RANK and not source.ranked:
         return rule.replace(order="score")

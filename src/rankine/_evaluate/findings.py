@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,12 @@ class JoinNotes:
         return JoinNotes(
             {place: notes[place] for place in order if place in notes}, further
         )
+
+    def between(self, first: Iterable[str], last: Iterable[str]) -> JoinNotes:
+        """Return these notes after some others, and before others."""
+        before = {(-1, 0, note): note for note in first}
+        after = {(math.inf, 0, note): note for note in last}
+        return JoinNotes({**before, **self.by_place, **after}, self.further)
 
     def __iter__(self) -> Iterator[str]:
         """Give the notes, in the order in which one call makes them."""
@@ -165,22 +172,8 @@ class Findings:
             self.catalogue or other.catalogue,
         )
 
-    def notes(
-        self,
-        plan: Plan,
-        summaries: Mapping[str, Summary],
-        *,
-        first: Iterable[str] = (),
-        last: Iterable[str] = (),
-    ) -> tuple[Note, ...]:
-        """Say what a reader of the numbers must know, each thing once.
-
-        Args:
-            plan: what was computed.
-            summaries: the summaries of all metrics.
-            first: notes on what happened before data were joined.
-            last: notes on what was seen once all of them had come.
-        """
+    def notes(self, plan: Plan, summaries: Mapping[str, Summary]) -> tuple[Note, ...]:
+        """Say what a reader of the numbers must know, each thing once."""
         if self.seen:
             seen = judged_notes(plan, summaries, self.seen)
         else:
@@ -192,7 +185,7 @@ class Findings:
                 *map(Note, self.catalogue),
                 *weight_notes(plan, summaries),
                 *seen,
-                *map(Note, (*first, *self.read, *last)),
+                *map(Note, self.read),
             )
         )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from rankine._evaluate.arrivals import Arrivals
 from rankine._evaluate.findings import Findings
 from rankine._evaluate.shown import Shown, shown_in
 from rankine._evaluate.summary import of_all, summarize, together
@@ -122,7 +123,7 @@ class Queries:
         """Add other queries."""
         self.n += other.n
         self.ids |= other.ids
-        self.shown.add(other.shown)
+        self.shown += other.shown
         self.tables += other.tables
         return self
 
@@ -135,11 +136,15 @@ class Part:
         queries: the queries of each group of metrics.
         numbers: what each metric comes to: the values of all queries, or their sums.
         findings: what else was seen of the data.
+        came: who has judgements, and who has a list.
+        name: what the run is called.
     """
 
     queries: list[Queries]
     numbers: list[Values] | list[Sums]
     findings: Findings = field(default_factory=Findings)
+    came: Arrivals = field(default_factory=Arrivals)
+    name: str = ""
 
     @staticmethod
     def nothing(plan: Plan) -> Part:
@@ -147,19 +152,17 @@ class Part:
         return Part([Queries() for _ in plan.groups], [Values() for _ in plan.asked])
 
     @staticmethod
-    def of(
-        plan: Plan, evaluation: Evaluation, *, judged: bool, sums: bool = False
-    ) -> Part:
+    def of(plan: Plan, evaluation: Evaluation, came: Arrivals) -> Part:
         """Keep what the queries of an evaluation come to, without their rows.
 
         Args:
             plan: what was computed.
             evaluation: its result.
-            judged: whether there are judgements.
-            sums: whether to keep the sums of values alone. Then the smallest ids are
-                the examples in notes, as these queries come in no order.
+            came: who came. If only the first few are kept, so are only the sums of
+                values, and the smallest ids are the examples in notes.
         """
         tables: tuple[Any, ...] = evaluation.tables
+        judged, sums = bool(came.has_judgements), came.by_id
         summaries, findings = [*evaluation.summaries.values()], evaluation.findings
         numbers: dict[int, Any] = {}
         queries = []
@@ -174,7 +177,8 @@ class Part:
         if sums:
             seen = tuple(replace(one, by_id=True) for one in findings.seen)
             findings = replace(findings, seen=seen)
-        return Part(queries, [numbers[n] for n in sorted(numbers)], findings)
+        every = [numbers[number] for number in sorted(numbers)]
+        return Part(queries, every, findings, came, evaluation.name)
 
     def moved(self, by: int) -> Part:
         """Return the same for queries with larger numbers."""
@@ -185,8 +189,8 @@ class Part:
             for group in self.queries
         ]
         seen = tuple(one.moved(by) for one in self.findings.seen)
-        findings = replace(self.findings, seen=seen)
-        return replace(self, queries=queries, findings=findings)
+        findings, came = replace(self.findings, seen=seen), self.came.moved(by)
+        return replace(self, queries=queries, findings=findings, came=came)
 
     def __iadd__(self, other: Part) -> Self:
         """Add what other queries come to; that stays as it is."""
@@ -197,6 +201,8 @@ class Part:
             numbers[place] += more
         self.numbers = numbers
         self.findings += other.findings
+        self.came += other.came
+        self.name = self.name or other.name
         return self
 
     def summaries(

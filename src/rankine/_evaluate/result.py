@@ -171,12 +171,16 @@ class Evaluation(DrawnEvaluation):
                 values = self.summaries[label].values
                 columns.append(pl.Series(label, values, nan_to_null=True))
             frames.append(pl.DataFrame(columns))
+        types = {frame["query"].dtype for frame in frames}
         kinds = {frame["query"].dtype for frame in frames if frame.height}
         if len(frames) > 1:
             need_threads()
         if len(kinds) > 1:
             text = pl.col("query").cast(pl.String)
             frames = [frame.with_columns(text) for frame in frames]
+        elif len(types) > 1:  # a column without rows may have any
+            same = pl.col("query").cast(next(iter(kinds or types)))
+            frames = [frame.with_columns(same) for frame in frames]
         joined = frames[0]
         for frame in frames[1:]:
             joined = joined.join(

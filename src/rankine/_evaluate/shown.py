@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -50,7 +50,7 @@ class Shown:
     judged: int | None = None
     trained: int | None = None
 
-    def add(self, other: Shown) -> None:
+    def __iadd__(self, other: Shown) -> Self:
         """Add what other lists show."""
         for cut, frames in other.rows.items():
             self.rows[cut] = [*self.rows.get(cut, ()), *frames]
@@ -64,6 +64,7 @@ class Shown:
         if other.judged is not None:
             self.judged = (self.judged or 0) + other.judged
         self.trained = other.trained or self.trained
+        return self
 
     def tallies(self, known: Known) -> Tallies:
         """Number the items, and return what metrics read."""

@@ -105,7 +105,7 @@ class Sums:
 
     def summary(self, metric: Metric, rule: Convention, *_: Any) -> Pooled:
         """Return what the values are summed up to."""
-        return Pooled(metric, rule, self)
+        return Pooled(metric=metric, rule=rule, **vars(self))
 
     def __add__(self, other: Sums) -> Sums:
         """Return what both come to."""
@@ -127,8 +127,8 @@ class Sums:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Pooled:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pooled(Sums):
     """One metric over all queries, of which only the sums are known.
 
     It is read like a `Summary`, but for the values.
@@ -136,60 +136,42 @@ class Pooled:
     Attributes:
         metric: what was computed.
         rule: the convention.
-        sums: what the values add up to.
         weights: None, as all queries count the same.
     """
 
     metric: Metric
     rule: Convention
-    sums: Sums
     weights: None = None
-
-    @property
-    def n(self) -> int:
-        """How many queries entered."""
-        return self.sums.n
-
-    @property
-    def n_undefined(self) -> int:
-        """How many queries were left out because there is no value."""
-        return self.sums.n_undefined
-
-    @property
-    def n_empty(self) -> int:
-        """How many queries have nothing to find."""
-        return self.sums.n_empty
 
     @property
     def n_without_value(self) -> int:
         """How many queries have something to find, and no value."""
-        return self.sums.n_undefined - self.sums.n_empty_undefined
+        return self.n_undefined - self.n_empty_undefined
 
     @property
     def fate_of_empty(self) -> str:
         """What became of these queries, in words."""
-        worth = self.sums.worth
-        return "left out" if worth is None else f"counted as {worth:g}"
+        return "left out" if self.worth is None else f"counted as {self.worth:g}"
 
     @cached_property
     def number(self) -> float:
         """What the values are summed up to; nan without any."""
-        sums, how = self.sums, self.metric.summary
-        if not sums.n:
+        how = self.metric.summary
+        if not self.n:
             return math.nan
-        if sums.parts is not None:
-            up, down = map(to_float, sums.parts[:2])
+        if self.parts is not None:
+            up, down = map(to_float, self.parts[:2])
             return up / down if down else math.nan
         if how == "sum":
-            return to_float(sums.total)
-        mean = to_float(sums.total) / sums.n
+            return to_float(self.total)
+        mean = to_float(self.total) / self.n
         return math.exp(mean) if how == "geometric" else mean
 
     @cached_property
     def value(self) -> float:
         """The number that stands for all queries."""
-        undefined = self.n_undefined if self.sums.parts is None else 0
-        return settled(self.metric, self.rule, self.number, self.sums.n, undefined)
+        undefined = self.n_undefined if self.parts is None else 0
+        return settled(self.metric, self.rule, self.number, self.n, undefined)
 
     def rounded(self, interval: Interval) -> Interval:
         """Round the bounds of an interval as the number is."""
@@ -199,8 +181,7 @@ class Pooled:
         """Return Student's interval; of a ratio of sums by its linear approximation."""
         from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
 
-        sums, n = self.sums, self.sums.n
-        every = (sums.total, sums.squares, *(sums.parts or ()))
+        n, every = self.n, (self.total, self.squares, *(self.parts or ()))
         exact = [number for number in every if isinstance(number, Fraction)]
         if n < 2 or len(exact) < len(every):  # noqa: PLR2004 - one has no spread
             return Interval(math.nan, math.nan)

@@ -57,7 +57,7 @@ class Trail:
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """What is left of a joined table after an evaluation was saved.
+    """The ids of queries where a joined table would be, which was not kept.
 
     Attributes:
         ids: the ids of the queries.

@@ -6,7 +6,7 @@ compared and counted while they are in the cache, by two threads if there are ma
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -162,10 +162,9 @@ class Policy:
         The last column is that of rounds without a list, which has no rows.
         """
         every = np.arange(len(self.list_of), dtype=np.int32)
-        nth: Any = 0
+        nth = np.zeros_like(every)
         if self.longest > 1:
             order = np.argsort(self.list_of, kind="stable")
-            nth = np.empty_like(every)
             nth[order] = position(self.list_of[order])
         rows = np.full((self.longest, len(self.sizes) + 1), -1, dtype=np.int32)
         rows[nth, self.list_of] = every

@@ -25,7 +25,7 @@ from rankine._online.rules import CODES, COLUMNS, KINDS, PASSIVE
 from rankine._online.texts import coded
 from rankine._online.times import times
 from rankine._online.words import as_word, as_words, engaging_words, known_words
-from rankine.errors import ColumnNotFoundError, DataError, nearest
+from rankine.errors import ColumnNotFoundError, DataError, NoRowsError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -135,7 +135,7 @@ def event_batches(
         yield events
     if empty:
         msg = f"{table.name} has no events"
-        raise DataError(msg)
+        raise NoRowsError(msg)
 
 
 def _resolved(

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from rankine._base.checks import check_flag
 from rankine._base.text import count
-from rankine._evaluate.batches.arrivals import Arrivals, came_in, moved
+from rankine._evaluate.arrivals import Arrivals, moved
 from rankine._evaluate.batches.totals import Total, check_options
 from rankine._evaluate.custom import versions
 from rankine._evaluate.engine import paired_with
 from rankine._evaluate.evaluate import Job, prepare
-from rankine._evaluate.notes import sentences
 from rankine._evaluate.options import Options
 from rankine._evaluate.part import Part, Queries
 from rankine._evaluate.result import Evaluation
+from rankine._evaluate.trail import Stored
 from rankine._io.mappings import as_rows
 from rankine._io.sources import Stream, no_judgements, no_rows
 from rankine._join.judgements import Truth
@@ -52,25 +52,10 @@ class Accumulated(Evaluation):
     """
 
 
-@dataclass(eq=False)
-class _Batches:
-    """What is kept of some batches.
-
-    Attributes:
-        came: who and what has come.
-        part: what their queries come to.
-        name: the name of the run.
-    """
-
-    came: Arrivals
-    part: Part
-    name: str | None = None
-
-
-class Evaluations(Total[_Batches]):
+class Evaluations(Total[Part]):
     """The queries that have come so far: their values, and what their lists show."""
 
-    part: _Batches
+    part: Part
 
     def __init__(self, metrics: Any, options: dict[str, Any]) -> None:
         """Check the metrics and options, which are those of `evaluate`."""
@@ -93,18 +78,17 @@ class Evaluations(Total[_Batches]):
             _refuse(metric, bound, self._job)
         self.part = self.nothing()
 
-    def nothing(self) -> _Batches:
+    def nothing(self) -> Part:
         """Return what is kept before a batch has come."""
-        return _Batches(Arrivals(), Part.nothing(self._plan))
+        return Part.nothing(self._plan)
 
-    def read(self, *batch: Any) -> _Batches:
+    def read(self, *batch: Any) -> Part:
         """Evaluate judgements and a run, or a run alone."""
         qrels, run = batch if len(batch) > 1 else (None, *batch)
         if versions(self._plan.asked) != self._versions:
             msg = "a metric was redefined after this Accumulator was made"
             raise ParameterError(msg)
-        judged = qrels is not None
-        self._job.check(judged=judged)
+        self._job.check(judged=qrels is not None)
         truth, source = self._job.truth(qrels, run), self._job.source(run)
         if isinstance(source, Stream):
             source = as_rows(source, "run")  # to see also who has come in it
@@ -114,15 +98,13 @@ class Evaluations(Total[_Batches]):
             truth = None if truth is None else Truth(moved(truth.source, n_before))
         elif truth is not None:
             truth, source = paired_with(truth, source)
-        came = came_in(truth, source, items=self._n_items is not None)
+        came = Arrivals.of(truth, source, items=self._n_items is not None)
         self.part.came.check(came, self._n_items)  # before anything is computed
-        result = self._job.evaluate(truth, source)
-        part = Part.of(self._plan, result, judged=judged)
-        return _Batches(came, part, result.name)
+        return Part.of(self._plan, self._job.evaluate(truth, source), came)
 
     def merge(self, other: Self, *, repeats: str = "error") -> None:
         """Add what another one has, with its queries numbered on if that was asked."""
-        if repeats == "first" and other.said == self.said:
+        if repeats == "first" and other.terms == self.terms:
             fewer = copy(other)
             fewer.part = self._without_repeats(other.part)
             other = fewer
@@ -144,11 +126,10 @@ class Evaluations(Total[_Batches]):
             )
             raise ParameterError(msg)
         shifted = copy(other)
-        came, part = other.part.came.moved(n_before), other.part.part.moved(n_before)
-        shifted.part = replace(other.part, came=came, part=part)
+        shifted.part = other.part.moved(n_before)
         super().merge(shifted)
 
-    def _without_repeats(self, other: _Batches) -> _Batches:
+    def _without_repeats(self, other: Part) -> Part:
         """Return other batches without the queries that have come before."""
         if self.part.came.n_places and other.came.n_places:
             msg = (
@@ -157,9 +138,9 @@ class Evaluations(Total[_Batches]):
             )
             raise ParameterError(msg)
         groups: list[Queries] = []
-        numbers: list[Any] = list(other.part.numbers)
+        numbers: list[Any] = list(other.numbers)
         of_groups = zip(
-            self._plan.groups, self.part.part.queries, other.part.queries, strict=True
+            self._plan.groups, self.part.queries, other.queries, strict=True
         )
         for group, ours, theirs in of_groups:
             kept = np.array([text not in ours.ids for text in theirs.ids], bool)
@@ -181,45 +162,36 @@ class Evaluations(Total[_Batches]):
                     )
                     raise ParameterError(msg)
                 numbers[number] = numbers[number].take(kept)
-        part = replace(other.part, queries=groups, numbers=numbers)
-        return replace(other, part=part)
+        return replace(other, queries=groups, numbers=numbers)
 
-    def add(self, part: _Batches) -> None:
+    def add(self, part: Part) -> None:
         """Add what is kept of other queries."""
         ours = self.part
         ours.came.check(part.came, self._n_items)
         by_place = ours.came.n_places > 0 and part.came.n_places > 0
-        both = zip(ours.part.queries, part.part.queries, strict=True)
-        for queries, more in both:
+        for queries, more in zip(ours.queries, part.queries, strict=True):
             _refuse_again(queries, more, by_place=by_place)
-        ours.came.add(part.came)
-        ours.part += part.part
-        ours.name = ours.name or part.name
+        ours += part
 
     def result(self) -> Accumulated:
         """Return the evaluation of all batches so far."""
-        plan, came, part = self._plan, self.part.came, self.part.part
+        plan, part, came = self._plan, self.part, self.part.came
+        name = self._job.options.name or part.name or "run"
+        if came.has_judgements and not came.judged:
+            raise no_judgements(_JUDGEMENTS)
+        if self.n_batches and not came.has_rows:
+            raise no_rows(name)
         if any(reads_judged_queries(group) for group in plan.groups):
             came.refuse_apart()
         for group, queries in zip(plan.groups, part.queries, strict=True):
             for _, metric, _ in group.members:
                 _refuse_sample(metric, queries.n)
         summaries = part.summaries(plan, self._job.known, self._job.weights)
-        name = self._job.options.name or self.part.name or "run"
-        if self.n_batches and not came.has_rows:
-            raise no_rows(name)
-        if came.has_judgements and not came.judged:
-            raise no_judgements(_JUDGEMENTS)
-        by_label = dict(zip(plan.labels, summaries, strict=True))
-        findings = part.findings
-        return Accumulated.restored(
-            plan,
-            summaries,
-            tuple(_Ids([*queries.ids.values()]) for queries in part.queries),
-            name,
-            notes=sentences(findings.notes(plan, by_label, last=came.notes)),
-            warnings=sentences(findings.warnings),
-        )
+        tables = tuple(Stored([*queries.ids.values()]) for queries in part.queries)
+        found = part.findings
+        evaluation = Accumulated(plan, summaries, tables, name)
+        evaluation.findings = replace(found, read=found.read.between((), came.notes))
+        return evaluation
 
     @property
     def _n_items(self) -> int | None:
@@ -229,7 +201,7 @@ class Evaluations(Total[_Batches]):
         return catalog if read and isinstance(catalog, int) else None
 
     @property
-    def said(self) -> tuple[Any, ...]:
+    def terms(self) -> tuple[Any, ...]:
         """What two accumulators must have in common."""
         job, options = self._job, self._job.options
         weights = None if job.weights is None else job.weights.key
@@ -242,14 +214,7 @@ class Evaluations(Total[_Batches]):
     @property
     def rows(self) -> str:
         """How many queries there are, in words."""
-        return count(max(queries.n for queries in self.part.part.queries), "query")
-
-
-@dataclass(frozen=True, eq=False)
-class _Ids:
-    """The ids of all queries, where the joined table would be."""
-
-    ids: list[Any]
+        return count(max(queries.n for queries in self.part.queries), "query")
 
 
 def _refuse_again(queries: Queries, more: Queries, *, by_place: bool) -> None:

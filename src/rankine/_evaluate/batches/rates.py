@@ -22,18 +22,18 @@ class Rates(Total[Rounds]):
     Rounds that match are kept, others are counted by what is predicted there.
     """
 
-    said: Question
+    terms: Question
 
     def __init__(self, options: dict[str, Any]) -> None:
         """Check the options, which are those of `ctr`."""
         known = {option.name for option in fields(Question)}
         check_options("ctr", options, known - {"engine", "memory_limit"})
-        self.said = Question(**options, engine="memory")
+        self.terms = Question(**options, engine="memory")
 
     def read(self, *batch: Any) -> Rounds:
         """Match a log with what is recommended to its users."""
         check_pair(batch, "tables, a log and recommendations")
-        return self.said.tally(*batch, own=True).rounds
+        return self.terms.tally(*batch, own=True).rounds
 
     def add(self, part: Rounds) -> None:
         """Add rounds of other batches."""
@@ -44,7 +44,7 @@ class Rates(Total[Rounds]):
         if self.part is None:
             msg = "there are no rounds"
             raise DataError(msg)
-        return answer(self.part, self.said)
+        return answer(self.part, self.terms)
 
     @property
     def rows(self) -> str:

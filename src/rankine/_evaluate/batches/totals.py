@@ -22,12 +22,12 @@ class Total(ABC, Generic[P]):
     """What has come so far, of one kind of data.
 
     Attributes:
-        said: the metrics and options, which are the same in all that is merged.
+        terms: the metrics and options, which are the same in all that is merged.
         part: what is kept of all batches; None if none has come.
         n_batches: how many have come.
     """
 
-    said: Any
+    terms: Any
     part: P | None = None
     n_batches: int = 0
 
@@ -71,7 +71,7 @@ class Total(ABC, Generic[P]):
         if repeats != "error":
             msg = f"repeats={repeats!r} is for metrics, whose queries have ids"
             raise ParameterError(msg)
-        if type(other) is not type(self) or other.said != self.said:
+        if type(other) is not type(self) or other.terms != self.terms:
             msg = "cannot merge: the accumulators differ in metrics or options"
             raise ParameterError(msg)
         if other.part is not None:
@@ -105,10 +105,10 @@ class Losses(Total[dict[str, LossSums]]):
     ) -> None:
         """Check the options, which are those of the functions."""
         self._several = several
-        self.said = {name: _options(name, options) for name in names}
-        known = {option for choices in self.said.values() for option in choices}
+        self.terms = {name: _options(name, options) for name in names}
+        known = {option for choices in self.terms.values() for option in choices}
         check_options(", ".join(names), options, known)
-        for name, choices in self.said.items():
+        for name, choices in self.terms.items():
             LOSSES[name].check(**choices)
             for across in LOSSES[name].across:
                 value = choices[across.parameter]
@@ -123,14 +123,14 @@ class Losses(Total[dict[str, LossSums]]):
 
     def nothing(self) -> dict[str, LossSums]:
         """Return sums of no rows."""
-        return dict.fromkeys(self.said, LossSums())
+        return dict.fromkeys(self.terms, LossSums())
 
     def read(self, *batch: Any) -> dict[str, LossSums]:
         """Add up what happened and what was predicted."""
         check_pair(batch, "columns, what happened and what was predicted")
         return {
             name: LOSSES[name].gather(*batch, **choices)
-            for name, choices in self.said.items()
+            for name, choices in self.terms.items()
         }
 
     def add(self, part: dict[str, LossSums]) -> None:
@@ -141,7 +141,7 @@ class Losses(Total[dict[str, LossSums]]):
         """Return the losses of all rows, by name if they were asked for as a list."""
         losses = {
             name: LOSSES[name].made(self.part[name], choices)
-            for name, choices in self.said.items()
+            for name, choices in self.terms.items()
         }
         return losses if self._several else next(iter(losses.values()))
 

@@ -1,10 +1,10 @@
-"""Who and what has come in batches, so that no query comes twice or in two parts."""
+"""Arrivals: who and what has come, so that no query comes twice or in two parts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from rankine._base.text import count
 from rankine._io.mappings import as_rows
@@ -18,31 +18,91 @@ if TYPE_CHECKING:
     from rankine._join.judgements import Truth
 
 
-@dataclass
+@dataclass(eq=False)
 class Arrivals:
     """Who and what has come, by their texts, as ids of two types are compared.
 
+    The last five are asked for in batches alone.
+
     Attributes:
         judged: the queries with judgements, as they were given.
-        alone: the queries with a list and no judgements in its batch.
+        alone: the queries with a list and no judgements, if others have judgements.
+        n_judged: how many have judgements.
         shared: whether any query has both.
+        has_judgements: whether there are any, None before anything has come.
+        by_id: whether only the first few queries are kept, by their ids.
         items: the items shown, if they are counted.
-        has_judgements: whether there are any, None before a batch has come.
         kinds: whether the ids of queries are text, ints, or both.
         odd: the first text that is not the plain form of an int.
         n_places: how many queries came without ids, numbered from 0 in their batch.
         has_rows: whether any batch has a run that is not empty.
     """
 
-    judged: dict[str, Any] = field(default_factory=dict)
-    alone: dict[str, Any] = field(default_factory=dict)
+    judged: dict[Any, Any] = field(default_factory=dict)
+    alone: dict[Any, Any] = field(default_factory=dict)
+    n_judged: int = 0
     shared: bool = False
-    items: set[str] = field(default_factory=set)
     has_judgements: bool | None = None
+    by_id: bool = False
+    items: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
     odd: str | None = None
     n_places: int = 0
     has_rows: bool = False
+
+    @staticmethod
+    def of(truth: Truth | None, source: Source, *, items: bool) -> Arrivals:
+        """Return who and what has come.
+
+        Args:
+            truth: the judgements.
+            source: the run.
+            items: whether to keep the items shown.
+        """
+        listed = source.query_ids()
+        judged = [] if truth is None else truth.source.query_ids()
+        known = {str(query): query for query in judged}
+        shown = {str(query): query for query in listed}
+        ids = [*listed, *judged]
+        texts = [query for query in ids if isinstance(query, str)]
+        n_judged = 0 if truth is None else truth.source.n_places or 0
+        return Arrivals(
+            known,
+            {
+                text: query
+                for text, query in shown.items()
+                if truth is not None and text not in known
+            },
+            len(known),
+            not known.keys().isdisjoint(shown),
+            has_judgements=truth is not None,
+            items=_items(source) if items else set(),
+            kinds={"text" if isinstance(query, str) else "ints" for query in ids},
+            odd=next((text for text in texts if not is_plain_int(text)), None),
+            n_places=max(source.n_places or 0, n_judged),
+            has_rows=not source.is_empty,
+        )
+
+    @staticmethod
+    def first_of(judged: Rows, listed: Rows, *, has_judgements: bool) -> Arrivals:
+        """Return the first few who came, by ids of one type, in which rows are sorted.
+
+        For 100,000 queries of three rows, this takes 10 ms; `of` takes 55, as long as
+        their evaluation.
+        """
+        known, shown = (
+            rows.frame["query"].unique(maintain_order=True) for rows in (judged, listed)
+        )
+        alone = shown.filter(~shown.is_in(known.implode()))
+        first, others = known.head(SHOWN).to_list(), alone.head(SHOWN).to_list()
+        return Arrivals(
+            dict(zip(first, first, strict=True)),
+            dict(zip(others, others, strict=True)) if has_judgements else {},
+            len(known),
+            len(alone) < len(shown),
+            has_judgements=has_judgements,
+            by_id=True,
+        )
 
     def moved(self, by: int) -> Arrivals:
         """Return the same for queries with larger numbers."""
@@ -98,46 +158,28 @@ class Arrivals:
                 list(islice(queries.values(), SHOWN))
                 for queries in (self.judged, self.alone)
             )
-            raise no_overlap(len(self.judged), *few)
+            raise no_overlap(self.n_judged, *few)
 
-    def add(self, other: Arrivals) -> None:
-        """Add a part that was checked."""
-        self.shared = self.shared or other.shared
+    def __iadd__(self, other: Arrivals) -> Self:
+        """Add who and what else has come; batches are checked before."""
         self.judged |= other.judged
         self.alone |= other.alone
+        n_judged = self.n_judged + other.n_judged
+        self.n_judged = n_judged if self.by_id else len(self.judged)
+        self.shared |= other.shared
+        if other.has_judgements is not None:
+            self.has_judgements = other.has_judgements
         self.items |= other.items
         self.kinds |= other.kinds
         self.odd = self.odd or other.odd
         self.n_places += other.n_places
         self.has_rows |= other.has_rows
-        if other.has_judgements is not None:
-            self.has_judgements = other.has_judgements
-
-
-def came_in(truth: Truth | None, source: Source, *, items: bool) -> Arrivals:
-    """Return who and what a batch has."""
-    listed = _texts(source, "query")
-    judged = {} if truth is None else _texts(truth.source, "query")
-    alone = {
-        text: query
-        for text, query in listed.items()
-        if truth is not None and text not in judged
-    }
-    ids = [*listed.values(), *judged.values()]
-    texts = [query for query in ids if isinstance(query, str)]
-    return Arrivals(
-        judged,
-        alone,
-        not judged.keys().isdisjoint(listed),
-        set(_texts(source, "item")) if items else set(),
-        has_judgements=truth is not None,
-        kinds={"text" if isinstance(query, str) else "ints" for query in ids},
-        odd=next((query for query in texts if not is_plain_int(query)), None),
-        n_places=max(
-            source.n_places or 0, 0 if truth is None else truth.source.n_places or 0
-        ),
-        has_rows=not source.is_empty,
-    )
+        if self.by_id:
+            self.judged, self.alone = (
+                {query: query for query in sorted(queries)[:SHOWN]}
+                for queries in (self.judged, self.alone)
+            )
+        return self
 
 
 def moved(source: Rows | Lists | Dense, by: int) -> Rows | Lists | Dense:
@@ -156,13 +198,11 @@ def moved(source: Rows | Lists | Dense, by: int) -> Rows | Lists | Dense:
     return source.with_queries(range(by, by + source.n_places))
 
 
-def _texts(source: Source, part: str) -> dict[str, Any]:
-    """Return the ids of queries or items by their texts, in the order given."""
-    if part == "query":
-        ids = source.query_ids()
-    elif isinstance(source, Dense):
+def _items(source: Source) -> set[str]:
+    """Return the items of a run by their texts."""
+    if isinstance(source, Dense):
         ids = source.items.to_list()
     else:
         column = as_rows(source, "run").frame["item"]
-        ids = column.unique(maintain_order=True).drop_nulls().to_list()
-    return {str(key): key for key in ids}
+        ids = column.unique().drop_nulls().to_list()
+    return set(map(str, ids))
