@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 from rankine._base.text import count
-from rankine._io.mappings import as_rows
+from rankine._io.rows import as_rows
 from rankine._io.sources import Dense
 from rankine._join.ids import is_plain_int, odd_text
 from rankine._tables.joined import SHOWN, no_overlap

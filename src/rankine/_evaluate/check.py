@@ -21,8 +21,8 @@ from rankine._evaluate.options import Options
 from rankine._evaluate.warnings import all_relevant, hardly_met, level_of
 from rankine._io.columns import is_rating
 from rankine._io.itself import refuse_itself
-from rankine._io.mappings import as_rows
 from rankine._io.repeats import first_repeat
+from rankine._io.rows import as_rows
 from rankine._io.sources import refuse_empty
 from rankine._join.by_position import met_by_number, paired
 from rankine._join.ids import text_order

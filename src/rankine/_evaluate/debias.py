@@ -12,7 +12,7 @@ from rankine._base.checks import check_count, check_number
 from rankine._base.forks import need_threads
 from rankine._base.text import count
 from rankine._evaluate.options import Options
-from rankine._io.mappings import as_rows
+from rankine._io.rows import as_rows
 from rankine._io.sources import Rows
 from rankine._join.judgements import truth_of
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from rankine import __version__
 from rankine._experiment.inputs import FILES, Hashed, Inputs
 from rankine._experiment.store import CELLS, Store, digest, save_unit
-from rankine._io.mappings import held
+from rankine._io.rows import held
 from rankine.errors import DataError, ParameterError, RankineError
 
 if TYPE_CHECKING:

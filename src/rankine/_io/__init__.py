@@ -21,10 +21,10 @@ from rankine._io.columns import (
     known_columns,
 )
 from rankine._io.frames import from_frame, is_column, is_frame, open_frame
-from rankine._io.mappings import turned
 from rankine._io.matrices import from_sparse, refuse_topk
 from rankine._io.records import from_entries, from_records
 from rankine._io.repeats import lenient_rows
+from rankine._io.rows import turned
 from rankine._io.sources import (
     MAX_BYTES,
     PLAIN,

@@ -19,7 +19,7 @@ from rankine._io.frames import (
     resolved,
     rows_of,
 )
-from rankine._io.mappings import in_one
+from rankine._io.rows import in_one
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Table, together
 from rankine._io.values import kind_of

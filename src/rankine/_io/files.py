@@ -25,7 +25,8 @@ from rankine._io.bytes import STDIN, Opened, cannot
 from rankine._io.detect import sniff, sniff_table
 from rankine._io.formats import FORMATS
 from rankine._io.frames import from_frame, open_frame, reason, rows_of
-from rankine._io.mappings import all_lists, as_rows, concat, read_lists
+from rankine._io.mappings import read_lists
+from rankine._io.rows import all_lists, as_rows, concat
 from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
 from rankine._io.tables import Table, together
 from rankine.errors import FormatError, NoRowsError

@@ -16,8 +16,8 @@ from rankine._base.limits import limits
 from rankine._io.bytes import decoded, not_utf8
 from rankine._io.columns import NAMES_OF_TABLES
 from rankine._io.frames import open_frame, rows_of
-from rankine._io.mappings import as_rows
 from rankine._io.records import from_entries, from_records, open_records
+from rankine._io.rows import as_rows
 from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
 from rankine._io.tables import OpenTable
 from rankine._io.values import kind_of

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankine._base.forks import need_threads
 from rankine._base.text import Counted
-from rankine._io.mappings import as_rows
+from rankine._io.rows import as_rows
 from rankine._io.sources import Dense, no_judgements, none_left
 
 if TYPE_CHECKING:

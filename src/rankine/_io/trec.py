@@ -31,7 +31,7 @@ from rankine._base.contradiction import (
 from rankine._base.text import Counted
 from rankine._io.bytes import UNPACKED_BY_POLARS, decoded
 from rankine._io.fields import NUMBER_IN_BYTES
-from rankine._io.mappings import in_one
+from rankine._io.rows import in_one
 from rankine._io.sources import Rows, Stream, with_rows
 from rankine.errors import DataError, FormatError
 

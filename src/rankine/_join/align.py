@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rankine._conventions.convention import BY_RANK
-from rankine._io.mappings import as_rows
+from rankine._io.rows import as_rows
 from rankine._io.sources import Dense, Lists, Rows, Source, Stream
 from rankine._join import dense
 from rankine._join import judged_mappings as probe

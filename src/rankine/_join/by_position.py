@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rankine._base.text import count
-from rankine._io.mappings import as_rows
+from rankine._io.rows import as_rows
 from rankine._io.sources import Rows, Stream
 from rankine.errors import DataError
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankine._io.mappings import concat
+from rankine._io.rows import concat
 from rankine._io.sources import Dense, Lists, Rows, Stream
 from rankine._join.ids import item_keys
 from rankine._join.pieces import Chunk, Grouping, cut_out, list_starts, without_query

@@ -12,8 +12,9 @@ import polars as pl
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
 from rankine._base.text import KEEP_LARGEST
-from rankine._io import mappings, read
+from rankine._io import read
 from rankine._io.repeats import first_repeat, lenient_rows
+from rankine._io.rows import as_rows
 from rankine._io.sources import (
     PLAIN,
     Dense,
@@ -170,7 +171,7 @@ class Truth:
     @cached_property
     def judgements(self) -> Judgements:
         """The judgements grouped by query, with their keys."""
-        rows = mappings.as_rows(self.source, role="qrels")
+        rows = as_rows(self.source, role="qrels")
         return Judgements.from_rows(_of_items(rows))
 
     @property

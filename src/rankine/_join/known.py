@@ -15,7 +15,7 @@ import polars.selectors as cs
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
 from rankine._io import read, source_of
-from rankine._io.mappings import as_rows, held
+from rankine._io.rows import as_rows, held
 from rankine._io.sources import (
     PLAIN,
     Dense,

@@ -11,8 +11,8 @@ import polars as pl
 from rankine._base.records import cached_property
 from rankine._base.text import Counted
 from rankine._conventions.convention import Convention
-from rankine._io.mappings import as_rows, item_ids, query_ids
 from rankine._io.repeats import marked
+from rankine._io.rows import as_rows, item_ids, query_ids
 from rankine._io.sources import Dense
 from rankine._io.sources import Lists as Mappings
 from rankine._io.text_columns import parts_of

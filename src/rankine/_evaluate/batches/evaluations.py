@@ -19,7 +19,7 @@ from rankine._evaluate.options import Options
 from rankine._evaluate.part import Part, Queries
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.trail import Stored
-from rankine._io.mappings import as_rows
+from rankine._io.rows import as_rows
 from rankine._io.sources import Stream, no_judgements, no_rows
 from rankine._join.judgements import Truth
 from rankine._join.known import known_by

@@ -14,7 +14,7 @@ from rankine import __version__
 from rankine._base.text import count
 from rankine._evaluate.notes import few
 from rankine._evaluate.worst import first_items, plain, table_of
-from rankine._io.mappings import as_rows
+from rankine._io.rows import as_rows
 from rankine._join.known import prints_of
 from rankine._tables.joined import SHOWN, Aligned, Listed
 from rankine.errors import DataError, FormatError

@@ -9,7 +9,7 @@ from rankine._base.records import cached_property
 from rankine._evaluate.evaluate import prepare
 from rankine._io import opens_again, source_of
 from rankine._io.itself import refuse_itself
-from rankine._io.mappings import held
+from rankine._io.rows import held
 from rankine._join.judgements import truth_of
 from rankine._join.known import catalog_of, reference_of
 from rankine.errors import RankineError
