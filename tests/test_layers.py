@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import rankine
 
@@ -87,6 +90,17 @@ def test_every_module_has_a_place() -> None:
     places = {path.stem for path in ROOT.iterdir() if path.name != "__pycache__"}
 
     assert places - {"py"} == doors | set(ORDER)
+
+
+@pytest.mark.parametrize(
+    "package", ["_tables", "_io", "_join", "_evaluate", "_engines"]
+)
+def test_a_package_says_which_module_holds_what(package: str) -> None:
+    place = ROOT / package
+    said = ast.get_docstring(ast.parse((place / "__init__.py").read_text())) or ""
+    modules = {path.stem for path in place.iterdir()} - {"__init__", "__pycache__"}
+
+    assert modules - set(re.findall(r"\w+", said)) == set()
 
 
 def test_a_wrong_import_is_seen(tmp_path: Path) -> None:

@@ -1,4 +1,14 @@
-"""Readers: judgements, runs and tables, from whatever holds them, in a few shapes."""
+"""Readers: judgements, runs and tables, from whatever holds them, in a few forms.
+
+- sources: the four forms of judgements and runs; rows turns any of them into rows.
+- formats: the registry of formats; files and bytes open them, unpack unpacks them, and
+  detect recognises them; csv, trec, json, parquet read them.
+- columns: which column is what; fields: of text; values: ids and numbers of any type.
+- mappings, records, frames, matrices, batches: what Python holds.
+- tables, logs, items, texts: logs, features of items and texts.
+- repeats: repeated rows, and what a lenient reader drops; itself: one table as both
+  sides; text_columns: texts that Python holds, as a column.
+"""
 
 from __future__ import annotations
 
