@@ -111,7 +111,7 @@ def test_runs_are_compared_if_they_pair_the_lists_alike() -> None:
 
     cmp = rk.compare(lists, {"good": good, "bad": bad}, "RR")
     assert [cmp.evaluations[name]["RR"] for name in ("good", "bad")] == [1, 3 / 4]
-    for second in (other, lists):
+    for second in (other, [*lists]):
         with pytest.raises(DataError, match="good and other do not have the same"):
             rk.compare(lists, {"good": good, "other": second}, "RR")
 
