@@ -95,7 +95,6 @@ def evaluate_chunk(work: Work, chunk: JudgedChunk) -> Evaluation:
         chunk.listed,
         SIDES[LISTED],
         depth=work.depth,
-        joins={},  # look at all ranks, or notes would depend on the size of a chunk
         known=work.known,
         partial=True,
     )
