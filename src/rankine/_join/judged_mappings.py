@@ -6,6 +6,7 @@ The few judged items are looked up in the run; no frame of ids is ever built.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from itertools import chain, compress
 from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -149,8 +150,8 @@ class Probed:
 
     def steps(self, order: Order) -> Callable[[], Steps]:
         """Return what says how scores rise and fall along all lists of the run."""
-        run = self._run
-        return lambda: steps_of(rounded(run.numbers, order.bits), run.starts)
+        # Results are pickled, and with them what has not been asked for.
+        return partial(_steps_of, self._run.numbers, self._run.starts, order.bits)
 
     def _by_places(self) -> JudgedColumns:
         """Rank by the places in the lists, whatever their scores."""
@@ -228,6 +229,10 @@ class Probed:
 
         row = starts[group] + np.array(place, dtype=np.int64)
         return before(by_text, values[rows], starts, row, group, tie)
+
+
+def _steps_of(scores: Floats, starts: Ints, bits: int) -> Steps:
+    return steps_of(rounded(scores, bits), starts)
 
 
 _EMPTY: dict[Any, float] = {}
