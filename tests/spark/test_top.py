@@ -136,17 +136,20 @@ def test_texts_beside_ints_are_looked_through(spark: Any) -> None:
         )
 
 
-def test_whether_a_judged_item_is_in_the_run_is_looked_for_below(spark: Any) -> None:
+@pytest.mark.parametrize("depth", [None, 2])
+def test_whether_a_judged_item_is_in_the_run_is_looked_for_below(
+    spark: Any, depth: int | None
+) -> None:
     qrels = [("q", "d", 1.0), ("r", "z", 1.0)]
+    options: dict[str, Any] = {"convention": COUNTED, "depth": depth}
     for run in (RUN, RUN[:3]):
         memory = rk.evaluate(
-            in_memory(qrels, "grade"), in_memory(run, "score"), "P@2",
-            convention=COUNTED,
-        )  # fmt: skip
+            in_memory(qrels, "grade"), in_memory(run, "score"), "P@2", **options
+        )
 
         ev = rankine.spark.evaluate(
             of_spark(spark, qrels, "grade"), of_spark(spark, run, "score"), "P@2",
-            convention=COUNTED,
+            **options,
         )  # fmt: skip
 
         assert (ev.notes, ev.warnings) == (memory.notes, memory.warnings)

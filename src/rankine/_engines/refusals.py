@@ -140,13 +140,9 @@ def found_in(
         doubts = replace(doubts, grades=grades)
     if pair.sequence:  # without one, rows come in any order
         doubts = replace(doubts, rises=of_parts.rises, falls=of_parts.falls)
-    found = part.findings
-    if top is not None:  # other rows may be judged
-        seen = tuple(replace(one, in_common=(0, 0, 0)) for one in found.seen)
-        found = replace(found, seen=seen)
-    read = found.read.between(_read_notes(job.plan, pair, top), ())
     doubts = replace(doubts, missing=of_parts.missing)
-    return replace(found, doubts=doubts, read=read)
+    read = part.findings.read.between(_read_notes(job.plan, pair, top), ())
+    return replace(part.findings, doubts=doubts, read=read)
 
 
 def _read_notes(plan: Plan, pair: Pair, top: TopRows | None) -> Iterator[str]:

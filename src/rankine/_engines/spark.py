@@ -86,7 +86,8 @@ def evaluate(
     The numbers are those of `rankine.evaluate`, to the last bit, however the rows are
     partitioned. One job computes all metrics, and returns a few kilobytes for each
     partition, whatever the number of queries. If it read only the first rows of each
-    list and found hardly any judged item there, a second job reads all rows.
+    list and found hardly any judged item there, a second job reads all rows, to tell
+    whether they are in the run.
 
     Args:
         qrels: the judgements, a row per query and item; None if no metric needs them.
@@ -189,7 +190,7 @@ def evaluated(
     top = top_of(plan, pair, options)
     rows = pair.rows(partitions, top)
     state = _state_of(rows, sent)
-    if top is not None and depth is None and hardly_met(*state.seen.in_common):
+    if top is not None and hardly_met(*state.seen.in_common):
         # Whether judged items are in the run at all, the first rows do not tell.
         top, rows = None, pair.rows(partitions, None)
         state = _state_of(rows, sent)
