@@ -44,6 +44,8 @@ class Evaluation(DrawnEvaluation):
 
     spread = "by bootstrap over queries"
     """Where the interval below a number comes from."""
+    without_items = "has no items, which were not saved"
+    """Why one that was loaded may have no items to show."""
 
     def __init__(
         self,

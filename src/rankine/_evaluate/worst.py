@@ -259,9 +259,7 @@ def _trail(evaluation: Evaluation, table: Any, queries: Ints) -> Trail:
         return table.trail.of(queries)
     if isinstance(table, Aligned):
         return trail_of(table, queries)
-    kept = "keeps no items"
-    if isinstance(table, Stored):
-        kept = "has no items, which were not saved"
+    kept = evaluation.without_items
     msg = f"{type(evaluation).__name__} {kept}; its values are in per_query"
     raise ParameterError(msg)
 

@@ -51,6 +51,8 @@ class Accumulated(Evaluation):
     here, and no interval: they would need all lists.
     """
 
+    without_items = "keeps no items"
+
 
 class Evaluations(Total[Part]):
     """The queries that have come so far: their values, and what their lists show."""
