@@ -313,17 +313,17 @@ class Index:
         proposed = table.proposed(keys)
         number[:] = proposed
         np.maximum(proposed, 0, out=proposed)
-        differ = _differ(ids, _gathered(self.known, proposed))
-        if not differ.any():
+        others = differ(ids, _gathered(self.known, proposed))
+        if not others.any():
             return
-        rest = differ.arg_true().to_numpy()
+        rest = others.arg_true().to_numpy()
         rest = rest[number[rest] >= 0]
         if len(rest) == 0:
             return
         place = table.others(keys[rest])
         there = np.flatnonzero(place >= 0)
         asked = ids.gather(rest[there])
-        unlike = _differ(asked, self.known.gather(place[there])).to_numpy()
+        unlike = differ(asked, self.known.gather(place[there])).to_numpy()
         place[there[unlike]] = -1
         number[rest] = place
 
@@ -335,7 +335,7 @@ def _gathered(ids: pl.Series, places: NDArray[np.int32]) -> pl.Series:
     return ids[pl.Series(places.view(np.uint32))]
 
 
-def _differ(ids: pl.Series, others: pl.Series) -> pl.Series:
+def differ(ids: pl.Series, others: pl.Series) -> pl.Series:
     """Say which ids are not those that stand beside them; None is None."""
     if ids.has_nulls() or others.has_nulls():
         return ids.ne_missing(others)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine._join.ids import item_keys, text_order
+from rankine._join.ids import differ, item_keys, text_order
 from rankine._join.judged_columns import JudgedColumns
 from rankine._join.pieces import last_of_repeats, refuse_twice
 from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
@@ -326,8 +326,8 @@ class JudgedRows:
         if not len(row):  # without a judged item, ids may be of two types
             return row, pair, group
         # A key may agree by chance; what it proposes is taken only if both ids agree.
-        same = lists.items(row).eq_missing(truth.items[pair]).to_numpy()
-        same = same & (number[group] == truth.pool.query[pair])
+        other = differ(lists.items(row), truth.items[pair]).to_numpy()
+        same = ~other & (number[group] == truth.pool.query[pair])
         if same.all():
             return row, pair, group
         return row[same], pair[same], group[same]

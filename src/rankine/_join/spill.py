@@ -78,9 +78,11 @@ def refuse_small(memory: int | None, later: int = 0) -> None:
         memory: how many bytes may be taken; None for any number.
         later: how many of them what is found will take at the end.
     """
+    if memory is None:
+        return
     used = in_use()
     needed = used + later + ROOM
-    if memory is None or memory >= needed:
+    if memory >= needed:
         return
     found = f", what is found will take about {in_words(later)}" if later else ""
     msg = (
