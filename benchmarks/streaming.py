@@ -27,7 +27,7 @@ import numpy as np
 import polars as pl
 
 PER_QUERY = 1000
-LIMITS = "150MB", "250MB", "300MB", "400MB", "600MB", "1GB", "2GB"
+LIMITS = "150MB", "300MB", "400MB", "600MB", "800MB", "1GB", "2GB"
 LIMITED = "nDCG@10,AP", "nDCG@10,Coverage@10", "AUC(scope='pooled')"
 PER_USER, JUDGED_OF_USER = 50, (0, 1, 30)
 METRICS = ["nDCG@10", "AP", "RR", "P@10", "R@1000"]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankine._io.sources import Source
     from rankine._join.chunks import Piece
 
-_NUMBERED = 96
+_NUMBERED = 224
 """Bytes that an item takes beside itself, where all items of lists are numbered."""
 _AGAIN = 24
 """Bytes that a key takes, where more are added to the different ones."""
