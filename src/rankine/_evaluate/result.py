@@ -45,7 +45,7 @@ class Evaluation(DrawnEvaluation):
     spread = "by bootstrap over queries"
     """Where the interval below a number comes from."""
     without_items = "has no items, which were not saved"
-    """Why one that was loaded may have no items to show."""
+    """Why there may be no items to show, of one that was loaded."""
 
     def __init__(
         self,

@@ -51,8 +51,6 @@ class Accumulated(Evaluation):
     here, and no interval: they would need all lists.
     """
 
-    without_items = "keeps no items"
-
 
 class Evaluations(Total[Part]):
     """The queries that have come so far: their values, and what their lists show."""
@@ -192,6 +190,7 @@ class Evaluations(Total[Part]):
         tables = tuple(Stored([*queries.ids.values()]) for queries in part.queries)
         found = part.findings
         evaluation = Accumulated(plan, summaries, tables, name)
+        evaluation.without_items = "keeps no items"
         evaluation.findings = replace(found, read=found.read.between((), came.notes))
         return evaluation
 
