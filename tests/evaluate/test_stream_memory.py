@@ -148,9 +148,9 @@ def users(tmp_path_factory: pytest.TempPathFactory) -> Path:
     number = np.arange(n_rows) * 7919 % n_rows
     place = number % N_ITEMS
     run = pl.DataFrame({"query": number // N_ITEMS, "item": number, "score": -place})
-    ids = pl.format("user{}", "query"), pl.format("item{}", "item")
-    run.with_columns(*ids).write_parquet(folder / "run.parquet")
-    judged = run.filter(pl.Series(place < 4)).select(*ids, grade=-pl.col("score") == 1)
+    ids = {"query": pl.format("user{}", "query"), "item": pl.format("item{}", "item")}
+    run.with_columns(**ids).write_parquet(folder / "run.parquet")
+    judged = run.filter(pl.Series(place < 4)).select(**ids, grade=-pl.col("score") == 1)
     qrels = judged.with_columns(pl.col("grade").cast(pl.Int8))
     qrels.write_parquet(folder / "qrels.parquet")
     return folder
