@@ -89,7 +89,10 @@ def test_ctr_of_a_log_that_is_cut_off(shell: Shell) -> None:
     ("words", "message"),
     [
         (["--memory", "lots"], "expected a number of bytes such as 500M or 2G"),
-        (["--stream", "--memory", "1M"], "rankine: memory_limit is 1 MB, but "),
+        (
+            ["--stream", "--memory", "1M"],
+            "rankine: memory_limit= or --memory allows 1 MB, but ",
+        ),
         (["--stream", "--lenient"], "cannot be combined with engine='stream'"),
     ],
 )

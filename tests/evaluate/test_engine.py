@@ -57,7 +57,10 @@ def run(tmp_path: Path) -> Path:
         ({"memory_limit": "1e9"}, "got '1e9'"),
         ({"memory_limit": "²GB"}, "got '²GB'"),
         ({"engine": "memory", "memory_limit": "1GB"}, "reads all at once"),
-        ({"engine": "stream", "memory_limit": "1MB"}, "memory_limit is 1 MB, but "),
+        (
+            {"engine": "stream", "memory_limit": "1MB"},
+            "memory_limit= or --memory allows 1 MB, but ",
+        ),
         ({"engine": "stream", "lenient": True}, "lenient=True looks at all rows"),
         (
             {"memory_limit": 1, "lenient": True},

@@ -168,7 +168,8 @@ def test_a_limit_holds_or_is_refused_at_once_with_what_is_needed(users: Path) ->
 
     said, _ = ended_with(100)
     needed = re.fullmatch(
-        r"memory_limit is 100 MB, but \d+ MB are in use before anything is read in "
+        r"memory_limit= or --memory allows 100 MB, but \d+ MB are in use before "
+        r"anything is read in "
         r"parts, what is found will take about 32 MB, and reading takes about 128 MB; "
         r"allow at least (\d+) MB",
         said,

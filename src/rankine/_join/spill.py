@@ -86,9 +86,9 @@ def refuse_small(memory: int | None, later: int = 0) -> None:
         return
     found = f", what is found will take about {in_words(later)}" if later else ""
     msg = (
-        f"memory_limit is {in_words(memory)}, but {in_words(used)} are in use before "
-        f"anything is read in parts{found}, and reading takes about {in_words(ROOM)}; "
-        f"allow at least {in_words(needed)}"
+        f"memory_limit= or --memory allows {in_words(memory)}, but {in_words(used)} "
+        f"are in use before anything is read in parts{found}, and reading takes about "
+        f"{in_words(ROOM)}; allow at least {in_words(needed)}"
     )
     raise ParameterError(msg)
 

@@ -202,7 +202,7 @@ def test_what_is_refused() -> None:
         rk.ctr(log, OFFERED, engine="spark")
     with pytest.raises(ParameterError, match="memory_limit must be a number of bytes"):
         rk.ctr(log, OFFERED, memory_limit="much")
-    with pytest.raises(ParameterError, match="memory_limit is 1 MB, but "):
+    with pytest.raises(ParameterError, match="--memory allows 1 MB, but "):
         rk.ctr(log, OFFERED, engine="stream", memory_limit="1MB")
     with pytest.raises(DataError, match="logged has no rows"):
         rk.ctr(iter([log.clear()]), OFFERED)
