@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import rankine as rk
 from rankine._base.limits import limited
 from rankine._conventions.convention import Convention
-from rankine._join import dense
+from rankine._join.align import finder_of
+from rankine._join.dense import InRankedMatrix
 from rankine._join.judgements import Truth
 from rankine._tables.order import Order
 from rankine.errors import DataError, DuplicateItemError, FormatError
@@ -34,7 +35,8 @@ def graded(matrix: Any) -> dict[int, dict[int, float]]:
 def is_quick(qrels: Any, run: Any) -> bool:
     """Say whether the matrices are matched cell by cell, without the keys of ids."""
     order = Order.of(Convention(), Convention())
-    return bool(dense.match_ranked(Truth(qrels), run, {order: False}, None))
+    _, finder = finder_of(Truth(qrels), run, {order: False})
+    return isinstance(finder, InRankedMatrix)
 
 
 @settings(max_examples=40, deadline=None)

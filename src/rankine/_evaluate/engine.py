@@ -26,13 +26,13 @@ from rankine._io.sources import (
     Source,
     Stream,
 )
-from rankine._join.align import match
+from rankine._join.align import finder_of, match
 from rankine._join.by_position import is_listed, met_by_number, paired
-from rankine._join.chunks import read
+from rankine._join.chunks import find
 from rankine._join.context import know
+from rankine._join.finders import DifferentItems, FirstItems, OrderedLists
 from rankine._join.judgements import Truth
 from rankine._join.known import NOTHING, Known
-from rankine._join.readers import DifferentItems, FirstItems, OrderedLists
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.joined import Aligned, Listed, apply, cut
 from rankine._tables.order import Order
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
     from rankine._evaluate.plan import Group, Plan
     from rankine._evaluate.warnings import Doubts
-    from rankine._join.chunks import Reader
+    from rankine._join.chunks import Finder
+    from rankine._join.finders import FoundFirst, FoundLists
     from rankine._join.known import TrainingCounts, TrainingData
     from rankine._join.weights import Weights
     from rankine._metrics.metric import Metric
@@ -89,21 +90,22 @@ def evaluate_source(
     asked, unranked = plan, plan.rule.order in BY_RANK and not source.ranked
     if unranked:
         plan = plan.with_rules(lambda rule: ranked(rule, source))
-    beside = _readers(plan, source, depth, joins, keep)
-    items = DifferentItems(source) if plan.counts_items else None
-    found: tuple[Reader | None, ...] = (items, *beside)
-    readers = [*dict.fromkeys(reader for reader in found if reader is not None)]
-    matched = iter(_joins(plan, truth, source, joins, keep, readers, partial=partial))
+    beside = _finders(plan, source, depth, joins, keep)
+    items = DifferentItems() if plan.counts_items else None
+    wanted = [*dict.fromkeys(finder for finder in (items, *beside) if finder)]
+    joined, found = _joins(plan, truth, source, joins, keep, wanted, partial=partial)
+    matched = iter(joined)
     if items is not None and plan.catalog is not None:
-        _refuse_catalog(plan.catalog, source.name, items.n)
+        _refuse_catalog(plan.catalog, source.name, found[items].n)
     by_number: dict[int, Summary] = {}
     tables: list[Any] = []
-    for group, of_asked, reader in zip(plan.groups, asked.groups, beside, strict=True):
+    for group, of_asked, finder in zip(plan.groups, asked.groups, beside, strict=True):
         table: Any
+        of_group = found.get(finder)
         if group.lists:
             rule = of_asked.rule  # of the reference, which may have ranks of its own
             table = _listed_for(
-                group, rule, truth, known, reader, depth, joins, partial=partial
+                group, rule, truth, known, of_group, depth, joins, partial=partial
             )
         else:
             table = next(matched)
@@ -115,7 +117,7 @@ def evaluate_source(
                 said = no_ranks(source.name, scored=table.scored)
                 table = replace(table, notes=(*table.notes, said))
             if keep is not None:
-                table = _with_first(table, keep, reader)
+                table = _with_first(table, keep, of_group)
         tables.append(table)
         counts = None if weights is None else weights.of(table.ids)
         for number, metric, of_metric in group.members:
@@ -204,35 +206,33 @@ def refuse_spread(group: Group) -> None:
         raise ParameterError(msg)
 
 
-def _readers(
+def _finders(
     plan: Plan,
     source: Source,
     depth: int | None,
     joins: dict[Any, Any] | None,
     keep: int | None,
-) -> list[OrderedLists | FirstItems | None]:
-    """Return what looks in the run for what each group needs beside judged rows."""
-    shared: dict[Any, OrderedLists | FirstItems] = {}
-    readers: list[OrderedLists | FirstItems | None] = []
+) -> list[Finder | None]:
+    """Return what looks in the run for what each group needs beside judged items."""
+    shared: dict[Any, Finder] = {}
+    finders: list[Finder | None] = []
     for group in plan.groups:
         rule = group.rule
-        reader: OrderedLists | FirstItems | None = None
+        finder: Finder | None = None
         key: tuple[Any, ...]
         if group.lists:
             deepest = _deepest(group, depth)
             if joins is None or _key_of_lists(group, deepest) not in joins:
                 key = OrderedLists, _order_of(rule), deepest
-                reader = shared.setdefault(key, OrderedLists(source, rule, deepest))
+                finder = shared.setdefault(key, OrderedLists(source, rule, deepest))
         elif keep is not None and rule.unjudged != "removed":
             # Where unjudged items are removed, only judged ones can be among the first.
             rule = rule.replace(tie=Order.of(rule, plan.rule).tie)
-            first = FirstItems(
-                source, rule, keep if depth is None else min(keep, depth)
-            )
+            n_first = keep if depth is None else min(keep, depth)
             key = FirstItems, _order_of(rule), rule.score_floor
-            reader = shared.setdefault(key, first)
-        readers.append(reader)
-    return readers
+            finder = shared.setdefault(key, FirstItems(source, rule, n_first))
+        finders.append(finder)
+    return finders
 
 
 def _order_of(rule: Convention) -> tuple[Any, ...]:
@@ -270,14 +270,11 @@ def _looks_deep(source: Source, *, partial: bool) -> bool:
     return isinstance(source, Stream)
 
 
-def _with_first(
-    aligned: Aligned, keep: int, reader: OrderedLists | FirstItems | None
-) -> Aligned:
+def _with_first(aligned: Aligned, keep: int, found: FoundFirst | None) -> Aligned:
     """Keep the first items of each list, in the order in which they were ranked."""
     if aligned.named is not None:
         aligned = replace(aligned, named=aligned.named.own())
-    first = reader.first if isinstance(reader, FirstItems) else None
-    return replace(aligned, keep=keep, kept=first)
+    return replace(aligned, keep=keep, kept=None if found is None else found.first)
 
 
 def _n_unsorted(source: Source, tables: list[Any]) -> int:
@@ -292,7 +289,7 @@ def _listed_for(
     rule: Convention,
     truth: Truth | None,
     known: Known,
-    reader: OrderedLists | FirstItems | None,
+    found: FoundLists | None,
     depth: int | None,
     joins: dict[Any, Any] | None,
     *,
@@ -304,15 +301,14 @@ def _listed_for(
     """
     needs, deepest = _needs_of(group), _deepest(group, depth)
     key = _key_of_lists(group, deepest)
-    if not isinstance(reader, OrderedLists):
+    if found is None:
         kept: Listed = (joins or {})[key]
         return kept
-    lists = reader.lists
     known = known.needed(needs.keys())
     if known.reference is not None:
         known = known.ranked(ranked(rule, known.reference))
     listed = know(
-        lists,
+        found.lists,
         known,
         truth,
         deepest,
@@ -371,36 +367,37 @@ def _joins(
     source: Source,
     joins: dict[Any, Any] | None,
     keep: int | None,
-    beside: Sequence[Reader],
+    beside: Sequence[Finder],
     *,
     partial: bool,
-) -> list[Aligned]:
+) -> tuple[list[Aligned], dict[Any, Any]]:
     """Join the data once for all groups of a plan, and return the table of each.
 
-    In the same reading of the run, `beside` looks for more.
+    In the same reading of the run, `beside` looks for more; what each found is the
+    second result.
     """
-    if truth is None:
-        read(source, beside)
-        return []
     by_order = {} if joins is None else joins
     missing: dict[Order, bool] = {}
     for group, order in zip(plan.judged, plan.orders, strict=True):
         known = by_order.get(order)
         if known is None or (group.keep_scores and known.table.scores is None):
             missing[order] = missing.get(order, False) or group.keep_scores
-    if missing:
+    if truth is None or not missing:
+        more = find(source, beside) if beside else []
+    else:
         # As deep as any of them needs, since all of them are matched at once.
         depth = plan.depth if keep is None and joins is None else None
         if depth is not None and _looks_deep(source, partial=partial):
             depth = None
-        matched = match(truth, source, missing, depth=depth, beside=beside)
+        run, judged_items = finder_of(truth, source, missing, depth)
+        found, *more = find(run, [judged_items, *beside])
+        matched = judged_items.aligned(found)
         if depth is not None and any(map(_misses, matched.values())):
             # Whether judged items are in the run at all, the first ranks do not tell.
             matched = match(truth, source, missing)
         by_order |= matched
-    elif beside:
-        read(source, beside)
-    return [by_order[order] for order in plan.orders]
+    every = [] if truth is None else [by_order[order] for order in plan.orders]
+    return every, dict(zip(beside, more, strict=True))
 
 
 def _misses(aligned: Aligned) -> bool:

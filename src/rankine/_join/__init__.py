@@ -1,11 +1,11 @@
 """Joined tables: which retrieved items are judged, at which rank, and whole lists.
 
-- chunks: a run as chunks of whole queries (pieces), read once for all readers; spill:
-  rows that wait on disk.
-- align: judgements matched with a run, in every order asked for: judged_mappings looks
-  judged items up in dicts, judged_rows finds them among rows, dense in matrices; each
-  gives judged_columns. judgements: the side of the truth.
-- readers: lists, first items and different items of a run; lists: one run in order;
+- chunks: a run as chunks of whole queries (pieces), read once for all finders; what
+  they find adds up. spill: rows that wait on disk.
+- judged_items: looks for judged items in every order asked for, and makes their tables;
+  judged_mappings looks them up in dicts, judged_rows among rows, dense in matrices;
+  align: which of these fits. judgements: the side of the truth.
+- finders: lists, first items and different items of a run; lists: one run in order;
   known and known_items: what is known of items and users, numbered once; context: both
   joined.
 - ids: ids of several sources, of one type or two; by_position: lists without ids;

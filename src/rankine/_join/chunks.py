@@ -1,5 +1,7 @@
 """A run as chunks of whole queries, read once for all that is looked for in it.
 
+What is found in a chunk adds up over chunks, however the run is cut.
+
 A frame is one chunk, and so are a mapping and a matrix. A file gives chunks while more
 of it is parsed: the query at the end of a part waits for the next part. Only if queries
 turn out to be mixed is it begun again: its rows are then brought together in memory, or
@@ -11,7 +13,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -20,7 +22,7 @@ from rankine._io.rows import concat
 from rankine._io.sources import Dense, Lists, Rows, Stream
 from rankine._join.ids import item_keys
 from rankine._join.pieces import Chunk, Grouping, cut_out, list_starts, without_query
-from rankine._join.spill import Spill, refuse_more, refuse_small
+from rankine._join.spill import CUTOFFS, Spill, refuse_more, refuse_small
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -36,43 +38,83 @@ _SPILL = "spill"
 _EMPTY = "empty lists"
 
 
-class Reader(Protocol):
-    """Looks for something in a run, chunk by chunk."""
+class Later(NamedTuple):
+    """What will take memory once a run was read, and about how many bytes.
+
+    Attributes:
+        what: what it is, in words.
+        n_bytes: how many bytes it takes.
+        hint: what else can be done than to allow more.
+    """
+
+    what: str = ""
+    n_bytes: int = 0
+    hint: str = CUTOFFS
+
+
+class Found(Protocol):
+    """What was found in some chunks of a run; it adds up."""
 
     @property
-    def later(self) -> int:
-        """About how many bytes what is found takes at the end, as far as is known."""
+    def later(self) -> Later:
+        """What of it will take memory at the end, beside what it has now."""
 
-    def begin(self) -> None:
-        """Start with nothing found, also after a reading that was given up."""
+    def __iadd__(self, other: Any) -> Self:
+        """Add what was found in the next chunk."""
 
-    def add(self, chunk: Any) -> None:
-        """Look through a piece."""
+
+class Finder(Protocol):
+    """Looks for something in the chunks of a run."""
+
+    @property
+    def needed(self) -> int:
+        """About how many bytes all that can be found takes, as far as is known."""
+
+    def find(self, chunk: Any) -> Found:
+        """Return what a chunk has."""
 
 
 class _ScatteredError(Exception):
     """A query returns after others have come: its rows must be brought together."""
 
 
-def read(run: Source, readers: Sequence[Reader]) -> None:
-    """Read a run once, for all that look for something in it.
+def find(run: Source, finders: Sequence[Finder]) -> list[Any]:
+    """Read a run once, for all that look for something in it, and add up what is there.
 
     Whether queries are mixed shows only while a file is read as if they were not. Then
     what was found so far is given up, and the second way is tried, which cannot fail.
     """
-    refuse_small(run.memory, sum(reader.later for reader in readers))
+    if run.memory is not None:
+        refuse_small(run.memory, sum(finder.needed for finder in finders))
     for chunks in _readings(run):
-        for reader in readers:
-            reader.begin()
+        found: list[Any] = []
         try:
             with closing(chunks):
                 for chunk in chunks:
-                    for reader in readers:
-                        reader.add(chunk)
+                    more = [finder.find(chunk) for finder in finders]
                     del chunk  # before more is read
+                    found = _added(found, more) if found else more
+                    _refuse_more(found, run.memory)
         except _ScatteredError:
             continue
+        return found
+    raise AssertionError  # one of the ways cannot fail
+
+
+def _added(found: list[Any], more: list[Any]) -> list[Any]:
+    for ours, theirs in zip(found, more, strict=True):
+        ours += theirs  # noqa: PLW2901 - in place
+    return found
+
+
+def _refuse_more(found: Sequence[Found], memory: int | None) -> None:
+    """Refuse what will take more memory at the end than is allowed."""
+    if memory is None:
         return
+    for one in found:
+        what, n_bytes, hint = one.later
+        if n_bytes:
+            refuse_more(what, memory, hint, later=n_bytes)
 
 
 def _readings(run: Source) -> Iterator[Generator[Piece, None, None]]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from rankine._base.blocks import by_halves
 from rankine._base.text import count
-from rankine._io.sources import Dense
 from rankine._join.ids import SPARSE, Index, text_order
-from rankine._join.judged_columns import JudgedColumns
-from rankine._tables.joined import joined
+from rankine._join.judged_items import FoundJudged, JudgedColumns, JudgedItems, Ranked
 from rankine._tables.keys import may_repeat
 from rankine._tables.order import tie_keys
 from rankine._tables.segments import (
@@ -25,12 +23,12 @@ from rankine._tables.segments import (
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from rankine._base.arrays import Floats, Ints
-    from rankine._io.sources import Rows
+    from rankine._io.sources import Dense, Rows
     from rankine._join.judgements import Judgements, Truth
-    from rankine._tables.joined import Aligned
+    from rankine._join.pieces import Chunk
     from rankine._tables.order import Order
 
 _CHUNK = 1 << 22
@@ -40,83 +38,126 @@ _SEEN = 1 << 18
 """Items of rows that are marked at once, so that they stay in the cache."""
 
 
-def match(
-    truth: Truth, run: Dense, order: Order, depth: int | None, *, keep_scores: bool
-) -> Aligned:
-    """Find the judged cells of a matrix, and their ranks in an order."""
-    refuse_other_order(order)
-    masked = _is_masked(run)
-    scores, keys = rounded(run.matrix, order.bits), _tie_order(run, order.tie)
-    if isinstance(truth.source, Dense):
-        _same_axes(truth.source, run)
-        top = _graded(_top(scores, keys, depth, masked=masked), truth.source)
-        found = _with_lists(top, scores, np.arange(len(scores)), masked, keep_scores)
-        table, _ = found.table(truth.pool, 0, keep_scores=keep_scores)
-        ids, named = truth.source.queries, truth.named
-        return joined(
-            table, ids, [], [], run.notes, named=named, deepest=depth,
-            found=None if depth is None else len(named.pool.grade),  # of these columns
-        )  # fmt: skip
-    judgements = truth.judgements
-    list_row, column, pair, notes = _cells(judgements, run)
-    n_queries = judgements.pool.n_queries
-    row = list_row[judgements.pool.query[pair]]
-    score = scores[row, column]
-    kept = score > -np.inf
-    row, column, pair, score = row[kept], column[kept], pair[kept], score[kept]
-    rank, above, tied = _count_above(scores, row, column, keys)
-    number = np.full(len(scores), -1)
-    present = np.flatnonzero(list_row >= 0)
-    number[list_row[present]] = present
-    unjudged = np.flatnonzero(number < 0)
-    number[unjudged] = n_queries + np.arange(len(unjudged))
-    cells = JudgedColumns(pair=pair, rank=rank, above=above, tied=tied, score=score)
-    found = _with_lists(cells, scores, number, masked, keep_scores)
-    table, lengths = found.table(
-        judgements.pool, len(unjudged), keep_scores=keep_scores
-    )
-    extra = run.queries.gather(unjudged).to_list()
-    ids, named = judgements.queries, judgements.named
-    return joined(table, ids, extra, lengths, run.notes + notes, named=named)
+class InMatrix(JudgedItems):
+    """Looks for judged items in the cells of a matrix of scores."""
+
+    def __init__(self, truth: Truth, run: Dense, orders: Mapping[Order, bool]) -> None:
+        refuse_other_orders(orders)
+        self._truth = judged = truth.judgements
+        super().__init__(truth, run, orders, judged.queries, judged.named)
+
+    def find(self, chunk: Dense) -> FoundJudged:
+        """Return the judged cells of a matrix, by counting along their rows."""
+        masked, truth = _is_masked(chunk), self._truth
+        list_row, column, pair, notes = _cells(truth, chunk)
+        row = list_row[truth.pool.query[pair]]
+        number = np.full(len(chunk.matrix), -1)
+        present = np.flatnonzero(list_row >= 0)
+        number[list_row[present]] = present
+        unjudged = np.flatnonzero(number < 0)
+        number[unjudged] = len(self.ids) + np.arange(len(unjudged))
+        by_order = {}
+        for order, keep_scores in self.orders.items():
+            scores = rounded(chunk.matrix, order.bits)
+            score = scores[row, column]
+            kept = score > -np.inf
+            cells = row[kept], column[kept]
+            rank, above, tied = _count_above(scores, *cells, _tie_order(chunk, order))
+            found = JudgedColumns(
+                pair=pair[kept], rank=rank, above=above, tied=tied, score=score[kept]
+            )
+            found = _with_lists(found, scores, number, masked, keep_scores)
+            by_order[order] = Ranked([found])
+        extra = chunk.queries.gather(unjudged).to_list()
+        return FoundJudged(len(self.ids), by_order, extra, notes=dict.fromkeys(notes))
 
 
-def match_ranked(
-    truth: Truth, run: Rows, orders: Mapping[Order, bool], depth: int | None
-) -> dict[Order, Aligned]:
-    """Find the graded cells of a matrix of ranked items, if the order allows it.
+class InGradedMatrix(JudgedItems):
+    """Looks for the best cells of a matrix of scores, whose grades are a matrix too."""
 
-    It does not if scores matter or an item may be repeated, or if queries or items are
-    not numbered like those of the grades. For 20,000 x 100, finding items by their
-    columns takes a fifth of the time of making a key for each grade; for 2,000 x 10
-    of 1,000 items, a twentieth.
+    def __init__(
+        self,
+        truth: Truth,
+        grades: Dense,
+        run: Dense,
+        orders: Mapping[Order, bool],
+        depth: int | None,
+    ) -> None:
+        refuse_other_orders(orders)
+        super().__init__(truth, run, orders, grades.queries, truth.named)
+        self._grades = grades
+        self.deepest = depth
+
+    def find(self, chunk: Dense) -> FoundJudged:
+        """Return the best cells that have a grade; only they are ordered."""
+        masked = _is_masked(chunk)
+        _same_axes(self._grades, chunk)
+        number = np.arange(len(chunk.matrix))
+        by_order = {}
+        for order, keep_scores in self.orders.items():
+            scores = rounded(chunk.matrix, order.bits)
+            top = _top(scores, _tie_order(chunk, order), self.deepest, masked=masked)
+            found = _graded(top, self._grades)
+            found = _with_lists(found, scores, number, masked, keep_scores)
+            by_order[order] = Ranked([found], every=self.deepest is not None)
+        return FoundJudged(len(self.ids), by_order)
+
+
+class InRankedMatrix(JudgedItems):
+    """Looks for graded items in a matrix of ranked items, whose grades are a matrix.
+
+    For 20,000 x 100, finding items by their columns takes a fifth of the time of making
+    a key for each grade; for 2,000 x 10 of 1,000 items, a twentieth.
     """
-    source, grid = truth.source, run.grid
-    if not isinstance(source, Dense) or grid is None or run.queries is None:
-        return {}
-    n_queries, width = grid.shape
-    same = source.queries.equals(run.queries) and source.items.dtype == pl.Int64
-    if not same or any(orders.values()) or _may_repeat(grid):
-        return {}
-    shown = grid[:, :depth]
-    column = Index(source.items).find(pl.Series(np.ascontiguousarray(shown).ravel()))
-    known = np.flatnonzero(column >= 0)
-    row, place = np.divmod(known, shown.shape[1])
-    found = JudgedColumns(
-        number=np.arange(n_queries),
-        length=np.full(n_queries, width),
-        pair=row * source.matrix.shape[1] + column[known],
-        rank=place + 1,
-        above=place,
-        tied=np.ones(len(row), dtype=np.int64),
-        score=-(place + 1.0),
-        query=row,
-    )
-    table, _ = _graded(found, source).table(truth.pool, 0, keep_scores=False)
-    aligned = joined(
-        table, source.queries, [], [], run.notes,
-        scored=False, named=truth.named, deepest=depth,
-    )  # fmt: skip
-    return dict.fromkeys(orders, aligned)
+
+    unscored = True
+
+    def __init__(
+        self,
+        truth: Truth,
+        grades: Dense,
+        run: Rows,
+        orders: Mapping[Order, bool],
+        depth: int | None,
+    ) -> None:
+        super().__init__(truth, run, orders, grades.queries, truth.named)
+        self._grades = grades
+        self.deepest = depth
+
+    @staticmethod
+    def fits(grades: Dense, run: Rows, orders: Mapping[Order, bool]) -> bool:
+        """Say whether the orders allow it.
+
+        They do not if scores matter or an item may be repeated, or if queries or items
+        are not numbered like those of the grades.
+        """
+        if run.grid is None or run.queries is None or any(orders.values()):
+            return False
+        same = grades.queries.equals(run.queries) and grades.items.dtype == pl.Int64
+        return same and not _may_repeat(run.grid)
+
+    def find(self, chunk: Chunk) -> FoundJudged:
+        """Return the items of a matrix that have a grade; their places are ranks."""
+        grid: Any = chunk.rows.grid
+        n_queries, width = grid.shape
+        shown, n_items = grid[:, : self.deepest], self._grades.matrix.shape[1]
+        items = pl.Series(np.ascontiguousarray(shown).ravel())
+        column = Index(self._grades.items).find(items)
+        known = np.flatnonzero(column >= 0)
+        row, place = np.divmod(known, shown.shape[1])
+        cells = JudgedColumns(
+            number=np.arange(n_queries),
+            length=np.full(n_queries, width),
+            pair=row * n_items + column[known],
+            rank=place + 1,
+            above=place,
+            tied=np.ones(len(row), dtype=np.int64),
+            score=-(place + 1.0),
+            query=row,
+        )
+        found = _graded(cells, self._grades)
+        by_order = {order: Ranked([found]) for order in self.orders}
+        return FoundJudged(len(self.ids), by_order)
 
 
 def _may_repeat(grid: Ints) -> bool:
@@ -181,7 +222,7 @@ def first_in_rows(
         Their rows, columns and scores, and how many items each row has in all.
     """
     masked = _is_masked(run)
-    scores, keys = rounded(run.matrix, order.bits), _tie_order(run, order.tie)
+    scores, keys = rounded(run.matrix, order.bits), _tie_order(run, order)
     top = _top(scores, keys, depth, masked=masked)
     inside = top.rank <= depth
     row, column = np.divmod(top.pair[inside], scores.shape[1])
@@ -198,14 +239,15 @@ def _cells(truth: Judgements, run: Dense) -> tuple[Ints, Ints, Ints, tuple[str, 
     return list_row, column[pair], pair, notes + more
 
 
-def refuse_other_order(order: Order) -> None:
+def refuse_other_orders(orders: Iterable[Order]) -> None:
     """Refuse to rank the cells of a row by anything but their scores."""
-    if order.by != "score":
-        msg = (
-            f"a matrix of scores is ranked by its scores; order={order.by!r} cannot be "
-            "used"
-        )
-        raise DataError(msg)
+    for order in orders:
+        if order.by != "score":
+            msg = (
+                f"a matrix of scores is ranked by its scores; order={order.by!r} "
+                "cannot be used"
+            )
+            raise DataError(msg)
 
 
 def _same_axes(grades: Dense, scores: Dense) -> None:
@@ -222,8 +264,9 @@ def _same_axes(grades: Dense, scores: Dense) -> None:
             raise DataError(msg)
 
 
-def _tie_order(run: Dense, tie: str) -> Ints:
+def _tie_order(run: Dense, order: Order) -> Ints:
     """Return each column's place among equal scores, by the rule for ties."""
+    tie = order.tie
     if tie not in run.memo:
         columns = np.arange(len(run.items))
         run.memo[tie] = tie_keys(columns, tie, lambda _: text_order(run.items))

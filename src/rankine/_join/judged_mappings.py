@@ -17,9 +17,10 @@ import polars as pl
 from rankine._base.arrays import packed
 from rankine._base.records import cached_property
 from rankine._join.ids import text_order
-from rankine._join.judged_columns import JudgedColumns
+from rankine._join.judged_items import FoundJudged, JudgedColumns, JudgedItems, Ranked
 from rankine._tables.order import before
 from rankine._tables.segments import (
+    NO_STEPS,
     count_above,
     expand,
     position,
@@ -29,10 +30,11 @@ from rankine._tables.segments import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rankine._base.arrays import Floats, Ints
     from rankine._io.sources import Lists
+    from rankine._join.judgements import Truth
     from rankine._tables.order import Order
     from rankine._tables.pool import Pool
     from rankine._tables.segments import Steps
@@ -61,7 +63,41 @@ class _Counted(NamedTuple):
     values: Floats
 
 
-class Probed:
+def can_look_up(judged: Lists, run: Lists) -> bool:
+    """Say whether items are found in lists as they are.
+
+    They are not if one may be repeated, or if ids are texts on one side only.
+    """
+    return not run.repeats and all(
+        None in (ours, theirs) or ours == theirs
+        for ours, theirs in zip(judged.texts, run.texts, strict=True)
+    )
+
+
+class InMappings(JudgedItems):
+    """Looks judged items up in lists that are mappings."""
+
+    def __init__(
+        self, truth: Truth, judged: Lists, run: Lists, orders: Mapping[Order, bool]
+    ) -> None:
+        super().__init__(truth, run, orders, [*judged.data], truth.named)
+        self._judged = judged
+
+    def find(self, chunk: Lists) -> FoundJudged:
+        """Return the judged items of the lists of a mapping."""
+        lists = _JudgedLists(self._judged, self.named.pool, chunk)
+        by_order = {}
+        for order, keep_scores in self.orders.items():
+            scored = list not in chunk.kinds and order.by != "given"
+            by_order[order] = Ranked(
+                [lists.ranked(order, keep_scores=keep_scores)],
+                scored=scored,
+                steps=lists.steps(order) if scored else NO_STEPS,
+            )
+        return FoundJudged(len(self.ids), by_order, lists.extra)
+
+
+class _JudgedLists:
     """The lists of judged queries, in which judged items are looked up.
 
     Judgements and run were read, and are sound: no list has an item twice, and the ids

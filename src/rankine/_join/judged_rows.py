@@ -7,39 +7,34 @@ compared, and only their ranks are computed, by counting the scores above them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankine._join.ids import differ, item_keys, text_order
-from rankine._join.judged_columns import JudgedColumns
+from rankine._join.judged_items import FoundJudged, JudgedColumns, JudgedItems, Ranked
 from rankine._join.pieces import last_of_repeats, refuse_twice
 from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
-from rankine._join.spill import refuse_more
 from rankine._tables.keys import may_repeat, width_of, with_query
 from rankine._tables.order import compare
-from rankine._tables.segments import NO_STEPS, Steps, expand, position
+from rankine._tables.segments import NO_STEPS, expand, position
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     import polars as pl
     from numpy.typing import NDArray
 
     from rankine._base.arrays import AnyArray, Floats, Ints
     from rankine._io.sources import Rows, Stream
-    from rankine._join.judgements import Judgements
+    from rankine._join.judgements import Truth
     from rankine._join.pieces import Chunk
     from rankine._tables.order import Order
 
 
 _FOUND = 84
 """Bytes of a judged row that was found: 600,000 took 50 MB when they were joined."""
-
-
-_SCORE = 40
-"""Bytes that a score takes when all of them are put together and sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +46,7 @@ class _Lists:
 
     Attributes:
         chunk: where they come from.
+        queries: the id of each list.
         starts: where each list begins.
         number: the number of its query.
         keys: the keys of the items.
@@ -59,6 +55,7 @@ class _Lists:
     """
 
     chunk: Chunk
+    queries: pl.Series
     starts: Ints
     number: Ints
     keys: NDArray[np.uint64]
@@ -76,42 +73,14 @@ class _Lists:
         return text_order(self.items(rows))
 
 
-@dataclass(slots=True)
-class Ranked:
-    """The judged rows of a run in one order.
+class InRows(JudgedItems):
+    """Looks for judged items among the rows of a run."""
 
-    Attributes:
-        parts: as they were found.
-        n_dropped: how many rows were left out because their items are repeated.
-        scored: whether there are scores.
-        unsorted: how many lists are not in the order of their scores, if the order
-            given is used.
-        steps: how scores rise and fall along the lists.
-    """
-
-    parts: list[JudgedColumns] = field(default_factory=list)
-    n_dropped: int = 0
-    scored: bool = True
-    unsorted: int = 0
-    steps: Steps = NO_STEPS
-
-    def found(self) -> JudgedColumns:
-        """Return all parts as one."""
-        return JudgedColumns.concatenated(self.parts or [JudgedColumns()])
-
-
-class JudgedRows:
-    """The judged rows of a run, with their ranks in each of several orders.
-
-    Attributes:
-        by_order: the judged rows, for each order.
-        extra: queries that are not judged, in the order in which they were found, and
-            their numbers, which follow those of the judged ones.
-    """
+    repeats = True
 
     def __init__(
         self,
-        truth: Judgements,
+        truth: Truth,
         run: Rows | Stream,
         orders: Mapping[Order, bool],
         depth: int | None,
@@ -124,70 +93,47 @@ class JudgedRows:
             orders: the orders, and whether the scores of all items are to be kept.
             depth: the rank down to which judged rows are looked for, at least.
         """
-        self.truth = truth
-        self.orders = orders
-        self.depth = depth
-        self._name = run.name
-        self._memory = run.memory
-        self.begin()
+        self._truth = judged = truth.judgements
+        super().__init__(truth, run, orders, judged.queries, judged.named)
+        self.deepest = depth
+        # From ranks or positions, not scores of the user's.
+        self.unscored = run.ranked or run.placed
+        self.needed = _FOUND * len(judged.items) * len(orders)
+        self._name, self._ranked = run.name, run.ranked
 
-    def begin(self) -> None:
-        """Start with nothing found."""
-        self.by_order = {order: Ranked() for order in self.orders}
-        self.extra: dict[object, int] = {}
-        self._notes: dict[str, None] = {}
-        self._places: list[tuple[Ints, AnyArray]] = []
-        self._n_scores = 0
-
-    def add(self, chunk: Chunk) -> None:
-        """Find the judged rows of a chunk."""
+    def find(self, chunk: Chunk) -> FoundJudged:
+        """Return the judged rows of a chunk."""
+        found = FoundJudged(len(self.ids), {order: Ranked() for order in self.orders})
         if len(chunk.queries) == 0:
-            return
-        chunk = self._typed(chunk)
-        number = self._number(chunk.queries)
-        self._places.append((number, chunk.place))
-        filled = np.diff(chunk.starts) > 0
+            return found
+        chunk = self._typed(chunk, found)
+        number = self._truth.number_of(chunk.queries)
+        unknown = np.flatnonzero(number < 0)
+        if len(unknown):
+            number[unknown] = found.n_judged + np.arange(len(unknown))
+            found.extra = chunk.queries[unknown].to_list()
+            found.places = [chunk.place[unknown]]
+        queries, starts = chunk.queries, chunk.starts
+        filled = np.diff(starts) > 0
         if not filled.all():
             number, empty = number[filled], number[~filled]
-            for ranked in self.by_order.values():
+            for ranked in found.by_order.values():
                 none = np.zeros_like(empty)
                 ranked.parts.append(JudgedColumns(number=empty, length=none))
             if not len(number):
-                return
-        keys = item_keys(chunk.rows.frame["item"], self.truth.seed)
+                return found
+            queries, starts = queries.filter(filled), starts[np.append(filled, True)]
+        keys = item_keys(chunk.rows.frame["item"], self._truth.seed)
         scores = self._scores(chunk)
         scores = None if scores is None else chunk.in_order(scores)
         keys, order = chunk.in_order(keys), chunk.order
-        starts = chunk.starts[np.append(filled, True)]
-        lists = _Lists(chunk, starts, number, keys, scores, order)
-        self._match(lists, self.orders)
-        if any(self.orders.values()):
-            self._n_scores += len(keys)
-            later = _SCORE * self._n_scores
-            refuse_more("the scores of all items", self._memory, later=later)
+        lists = _Lists(chunk, queries, starts, number, keys, scores, order)
+        self._match(lists, self.orders, found)
+        return found
 
-    @property
-    def later(self) -> int:
-        """About how many bytes the judged rows take, if all of them are found."""
-        return _FOUND * len(self.truth.items) * len(self.orders)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was changed of ids, to compare them."""
-        return tuple(self._notes)
-
-    @property
-    def extra_order(self) -> Ints:
-        """The order in which queries that are not judged come in the run."""
-        n_judged = len(self.truth.queries)
-        first = np.zeros(n_judged + len(self.extra))
-        for number, place in self._places if self.extra else ():
-            first[number] = place
-        return np.argsort(first[n_judged:], kind="stable")
-
-    def _typed(self, chunk: Chunk) -> Chunk:
+    def _typed(self, chunk: Chunk, found: FoundJudged) -> Chunk:
         """Bring ids to the types that those of the judgements have."""
-        rows, queries, truth = chunk.rows, chunk.queries, self.truth
+        rows, queries, truth = chunk.rows, chunk.queries, self._truth
         items = rows.frame["item"]
         if (queries.dtype, items.dtype) == (truth.queries.dtype, truth.items.dtype):
             return chunk
@@ -197,37 +143,20 @@ class JudgedRows:
             frame, notes = frame.with_columns(every), dict.fromkeys(said)
         queries, said = truth.as_judged(queries, "query", self._name)
         items, more = truth.as_judged(items, "item", self._name)
-        self._notes |= notes | dict.fromkeys(said + more)
+        found.notes |= notes | dict.fromkeys(said + more)
         rows = replace(rows, frame=frame.with_columns(items))
         return replace(chunk, rows=rows, queries=queries)
 
-    def _number(self, ids: pl.Series) -> Ints:
-        """Number the queries: the judged ones first, then the others."""
-        number = self.truth.number_of(ids)
-        unknown = np.flatnonzero(number < 0)
-        if len(unknown):
-            n_judged, extra = len(self.truth.queries), self.extra
-            number[unknown] = [
-                extra.setdefault(query, n_judged + len(extra))
-                for query in ids[unknown].to_list()
-            ]
-        return number
-
-    def _id(self, number: int) -> object:
-        """Return the id of a query by its number."""
-        n_judged = len(self.truth.queries)
-        if number < n_judged:
-            return self.truth.queries[int(number)]
-        return list(self.extra)[int(number) - n_judged]
-
-    def _match(self, lists: _Lists, orders: Iterable[Order]) -> None:
+    def _match(
+        self, lists: _Lists, orders: Iterable[Order], found: FoundJudged
+    ) -> None:
         """Join lists: match their items once, and rank them in each order."""
         starts, number = lists.starts, lists.number
-        orders = self._without_repeats(lists, orders)
+        orders = self._without_repeats(lists, orders, found)
         if not orders:
             return
         compared = compare(lists.scores, starts, orders)
-        depth = self.depth
+        depth = self.deepest
         if depth is not None:
             depths = [values.reach(depth, starts) for values in compared.values()]
             depth = None if None in depths else max(filter(None, depths))
@@ -236,7 +165,7 @@ class JudgedRows:
             values = compared[order.by, order.bits]
             scores, strict = values.scores, values.steps.strict
             if order.by == "rank_value" and scores is not None and not strict:
-                rows, query_of = lists.chunk.rows, self._query_of(lists)
+                rows, query_of = lists.chunk.rows, lists.queries.__getitem__
                 refuse_same_ranks(rows, scores, starts, lists.order, query_of)
             above, tied, rank = values.ranks(
                 starts, row, group, order, lists.text_order
@@ -248,13 +177,15 @@ class JudgedRows:
                 of_row = np.repeat(number, np.diff(starts))
                 every = -position(of_row).astype(float) if scores is None else scores
                 part = part._replace(scores=every, score_query=of_row)
-            ranked = self.by_order[order]
+            ranked = found.by_order[order]
             ranked.parts.append(part)
-            ranked.scored &= scores is not None
-            ranked.steps += values.steps
-            ranked.unsorted += _n_unsorted(lists) if order.by == "given" else 0
+            ranked.scored = scores is not None
+            ranked.steps = NO_STEPS if self._ranked else values.steps
+            ranked.unsorted = _n_unsorted(lists) if order.by == "given" else 0
 
-    def _without_repeats(self, lists: _Lists, orders: Iterable[Order]) -> list[Order]:
+    def _without_repeats(
+        self, lists: _Lists, orders: Iterable[Order], found: FoundJudged
+    ) -> list[Order]:
         """Handle repeated items; return the orders that use the lists as they are.
 
         If the last row of an item counts, the others are left out, and the rest is
@@ -271,11 +202,11 @@ class JudgedRows:
         if left is None:
             return [*plain, *careful]
         if any(rule.duplicates == "error" for rule in careful):
-            query_of = self._query_of(lists)
+            query_of = lists.queries.__getitem__
             refuse_twice(items, starts, order, rows.place, query_of, rows.name)
         kept, starts = left
         for rule in careful:
-            self.by_order[rule].n_dropped += len(items) - len(kept)
+            found.by_order[rule].n_dropped = len(items) - len(kept)
         shorter = replace(
             lists,
             starts=starts,
@@ -283,12 +214,8 @@ class JudgedRows:
             scores=None if lists.scores is None else lists.scores[kept],
             order=kept if order is None else order[kept],
         )
-        self._match(shorter, careful)
+        self._match(shorter, careful, found)
         return plain
-
-    def _query_of(self, lists: _Lists) -> Callable[[int], object]:
-        """Return what gives the id of the query of a list."""
-        return lambda group: self._id(lists.number[group])
 
     def _scores(self, chunk: Chunk) -> Floats | None:
         """Return what rows are ordered by, None if that is their position."""
@@ -307,7 +234,12 @@ class JudgedRows:
 
         With a depth, only the first rows of each list are looked at.
         """
-        truth, keys, starts, number = self.truth, lists.keys, lists.starts, lists.number
+        truth, keys, starts, number = (
+            self._truth,
+            lists.keys,
+            lists.starts,
+            lists.number,
+        )
         lengths = np.diff(starts)
         if depth is None or int(lengths.max(initial=0)) <= depth:
             row, pair = truth.table.find(with_query(keys, number, lengths))

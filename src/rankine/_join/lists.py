@@ -160,7 +160,7 @@ def lists_of(
     """
     rule = rule or _OWN
     if isinstance(source, Dense):
-        dense.refuse_other_order(Order.of(rule))
+        dense.refuse_other_orders([Order.of(rule)])
         if depth is not None and depth < source.matrix.shape[1]:
             return _of_matrix(source, rule, depth)
     if isinstance(source, Mappings) and not source.repeats:

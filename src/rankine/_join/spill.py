@@ -93,13 +93,13 @@ def refuse_small(memory: int | None, later: int = 0) -> None:
     raise ParameterError(msg)
 
 
-_CUTOFFS = ", or ask for metrics with a cutoff, which do not need all of them"
+CUTOFFS = ", or ask for metrics with a cutoff, which do not need all of them"
 
 
 def refuse_more(
     what: str,
     memory: int | None,
-    hint: str = _CUTOFFS,
+    hint: str = CUTOFFS,
     used: int | None = None,
     later: int = 0,
 ) -> None:
