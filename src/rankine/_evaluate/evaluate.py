@@ -284,7 +284,7 @@ class Job:
         Joined tables are kept in `joins`, for further jobs on the same data.
         """
         options = self.options
-        return evaluate_source(
+        evaluation = evaluate_source(
             self.plan,
             truth,
             source,
@@ -296,6 +296,8 @@ class Job:
             weights=self.weights,
             partial=self.partial,
         )
+        evaluation.weights = self.weights  # which say who counts as missing
+        return evaluation
 
 
 def prepare(metrics: Any, options: Options) -> Job:
