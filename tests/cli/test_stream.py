@@ -93,7 +93,6 @@ def test_ctr_of_a_log_that_is_cut_off(shell: Shell) -> None:
             ["--stream", "--memory", "1M"],
             "rankine: memory_limit= or --memory allows 1 MB, but ",
         ),
-        (["--stream", "--lenient"], "cannot be combined with engine='stream'"),
     ],
 )
 def test_nonsense_is_refused(shell: Shell, words: list[str], message: str) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -182,3 +184,44 @@ def test_the_command_prints_what_the_function_finds(tmp_path: Path) -> None:
 def test_bad_parameters_are_refused() -> None:
     with pytest.raises(ParameterError, match="k must be a positive integer"):
         rk.check(CLEAN, CLEAN_RUN, k=0)
+
+
+def in_forms(form: str) -> tuple[Any, Any]:
+    """Return judgements of q and r, and lists of q and s; r and s have no row."""
+    qrels: Any = {"q": {"a": 1}, "r": {}}
+    run: Any = {"q": ["a", "b"], "s": []}
+    if form == "frames":
+        qrels = pl.DataFrame({"query": ["q", "r"], "item": [["a"], []]})
+        run = pl.DataFrame({"query": ["q", "s"], "item": [["a", "b"], []]})
+    elif form == "ranked":
+        run = rk.from_ranked([["a", "b"], ["", ""]], queries=["q", "s"], pad="")
+    elif form == "grades":
+        grades = np.array([[1, math.nan], [math.nan, math.nan]])
+        qrels = rk.from_scores(grades, queries=["q", "r"], items=["a", "b"])
+    elif form == "scores":
+        scores = np.array([[2, 1], [-math.inf, -math.inf]])
+        run = rk.from_scores(scores, queries=["q", "s"], items=["a", "b"])
+    return qrels, run
+
+
+@pytest.mark.parametrize("form", ["dicts", "frames", "ranked", "grades", "scores"])
+def test_queries_without_rows_count(form: str) -> None:
+    qrels, run = in_forms(form)
+
+    found = rk.check(qrels, run)
+
+    assert (found.qrels["queries"], found.qrels["queries_without_relevant"]) == (2, 1)
+    assert found.qrels["relevant_per_query"] == {"min": 0, "median": 0.5, "max": 1}
+    assert (found.run["rows"], found.run["queries"]) == (2, 2)
+    assert found.run["list_length"] == {"min": 0, "median": 1.0, "max": 2}
+    assert found.both["queries_in_both"] == 1  # q; r is only judged, s only listed
+    said = whats(found)
+    assert "1 judged query missing from the run (r)" in said
+    assert "1 query of the run without judgements (s)" in said
+    assert "1 empty list in the run (s)" in said
+    assert "1 judged query without a relevant item" in said
+
+    ev = rk.evaluate(qrels, run, "RR")
+    assert ev.queries == ["q", "r"]
+    assert any("1 judged query missing from the run (r)" in note for note in ev.notes)
+    assert any("1 query of the run without" in note for note in ev.notes)

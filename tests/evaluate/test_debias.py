@@ -199,3 +199,24 @@ def test_every_item_keeps_what_the_border_allows(
     }
     assert kept(left) <= rows
     assert left.n_dropped == len(rows) - left.frame.height
+
+
+def test_queries_without_judgements_stay() -> None:
+    left = rk.debias({"q": {"a": 1}, "r": {}})
+
+    ev = rk.evaluate(left, {"q": ["a"], "r": ["a"]}, "RR")
+
+    assert ev["RR"] == (1 + 0) / 2
+    assert left.query_ids() == ["q", "r"]
+
+
+def test_queries_that_lose_all_judgements_do_not() -> None:
+    users = {user: {"a", user} if user in "xyz" else {"a"} for user in "stuvxyz"}
+
+    left = rk.debias({**users, "empty": set()}, coefficient=0)
+
+    # x, y and z have one user each, and a has 7: Q3 = 1 + 1/4 * 6.
+    assert left.border == int(2.5)
+    assert len({*"stuv"} - {*left.query_ids()}) >= 2
+    assert {*left.query_ids()} == {*left.frame["query"], "empty"}
+    assert {"x", "y", "z", "empty"} <= {*left.query_ids()}

@@ -291,3 +291,57 @@ def test_weighted_sums_are_exact(pairs: list[tuple[float, int]]) -> None:
         np.array(side, dtype=np.float64) for side in zip(*pairs, strict=True)
     )
     assert weighted_sum(values, weights) == float(exact)
+
+
+FIVE = {query: {"a": 1} for query in "pqrst"}
+"""Judgements of p, q, r, s and t."""
+
+
+@pytest.mark.parametrize(
+    ("rule", "fate", "mean"),
+    [("qrels", "counted as 0", (1 + 0) / 2), ("both", "left out", 1.0)],
+)
+@pytest.mark.parametrize("batches", [False, True])
+def test_missing_queries_of_weight_0_are_not_counted(
+    rule: Any,
+    fate: str,
+    mean: float,
+    batches: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    weights = {"p": 1, "q": 1, "r": 0, "s": 0, "t": 0}
+    options: dict[str, Any] = {
+        "weights": weights, "convention": rk.Convention(queries=rule)
+    }  # fmt: skip
+    run = {"p": ["a"]}
+    if batches:
+        total = rk.Accumulator("RR", **options)
+        total.update({query: FIVE[query] for query in "pr"}, run)
+        total.update({query: FIVE[query] for query in "qst"}, {})
+        ev: rk.Evaluation = total.result()
+    else:
+        ev = rk.evaluate(FIVE, run, "RR", **options)
+
+    # Of p and q, which count, q is missing: not more than half.
+    assert ev["RR"] == mean
+    assert f"1 judged query missing from the run (q): {fate}" in ev.notes
+    assert not [words for words in ev.warnings if "missing" in words]
+
+
+def test_nothing_is_missing_if_it_counts_nothing() -> None:
+    weights = {"p": 1, "q": 0, "r": 0, "s": 0, "t": 0}
+    compared = rk.compare(
+        FIVE, {"one": {"p": ["a"]}, "two": {"p": ["a"]}}, "RR", weights=weights
+    )
+
+    for ev in compared.evaluations.values():
+        assert not [words for words in ev.notes + ev.warnings if "missing" in words]
+    assert not [words for words in compared.notes if "missing" in words]
+
+
+def test_queries_of_weight_0_do_not_make_up_for_missing_ones() -> None:
+    run = {query: ["a"] for query in "pst"}
+    weights = {"p": 1, "q": 1, "r": 1, "s": 0, "t": 0}
+
+    (said,) = rk.evaluate(FIVE, run, "RR", weights=weights).warnings
+
+    assert said.startswith("2 of 3 judged queries are missing from the run, more than")

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from rankine._base.text import Counted
 from rankine._engines.work import JUDGED, LISTED, SIDES
-from rankine._io.repeats import lenient_rows
+from rankine._io.repeats import cleaned
 from rankine._io.sources import Rows
 from rankine.errors import DataError
 
@@ -150,7 +150,7 @@ def _cleaned(rows: Rows, counts: Counts) -> Rows:
     n = counts[rows.name, "query"] + counts[rows.name, "item"]
     said = Counted(f"{rows.name}: ", n, "row", " without an id: dropped")
     rows = replace(rows, notes=(said,) if n else ())
-    return lenient_rows(rows, rows.role)  # type: ignore[arg-type,return-value]
+    return cleaned(rows, rows.role)  # type: ignore[arg-type]
 
 
 def _refuse_same_places(rows: pl.DataFrame, role: str, column: str) -> None:

@@ -182,8 +182,8 @@ class _Pair:
             ["query", "item"], keep="first", maintain_order=True
         )
         self.queries = [
-            frame["query"].unique(maintain_order=True)
-            for frame in (self.truth, self.run)
+            rows.lists().cast(pl.String).unique(maintain_order=True)
+            for rows in (judged, retrieved)
         ]
         self.judged_lists = self.lists.filter(
             pl.col("query").is_in(self.queries[0].implode())
@@ -193,7 +193,7 @@ class _Pair:
     def of_qrels(self) -> dict[str, Any]:
         truth = self.truth
         counts = truth.group_by("value").len().sort("value")
-        relevant = truth.group_by("query").agg((pl.col("value") >= 1).sum())["value"]
+        relevant = self._per_query(0, truth.filter(pl.col("value") >= 1))
         return {
             "name": self.judged.name,
             "rows": self.judged.frame.height,
@@ -214,7 +214,7 @@ class _Pair:
             "name": self.retrieved.name,
             "rows": self.retrieved.frame.height,
             "queries": len(self.queries[1]),
-            "list_length": _spread(self.run.group_by("query").len()["len"]),
+            "list_length": _spread(self._per_query(1, self.run)),
             "tied_rows": _share(int((lists["tied"] > 1).sum()), lists.height),
             "queries_tied_across_k": lists.filter(across)["query"].n_unique(),
             "duplicates": self.run.height - _n_pairs(self.run),
@@ -238,6 +238,13 @@ class _Pair:
             "unjudged_at_k": self._unjudged(lists.filter(pl.col("place") <= self.k)),
             "unjudged": self._unjudged(lists),
         }
+
+    def _per_query(self, side: int, rows: pl.DataFrame) -> pl.Series:
+        """Count some rows of each query of the judgements, or of each list."""
+        counts = rows.group_by("query").len()
+        every = self.queries[side].alias("query").to_frame()
+        joined = every.join(counts, on="query", how="left", maintain_order="left")
+        return joined["len"].fill_null(0)
 
     def _unjudged(self, rows: pl.DataFrame) -> float | None:
         """Return the share of items that are not judged, if only some are relevant."""
@@ -314,6 +321,13 @@ class _Pair:
                 f"{count(len(only_listed), 'query')} of the run without judgements "
                 f"({few(only_listed)})",
                 "such queries are not evaluated",
+            )
+        empty = listed.filter(~listed.is_in(self.run["query"].unique().implode()))
+        if len(empty):
+            yield Finding(
+                "note",
+                f"{count(len(empty), 'empty list')} in the run ({few(empty)})",
+                "such queries count as 0; make sure that nothing was lost",
             )
         share = self.of_both["unjudged_at_k"]
         said = hardly_met(*self._in_common())
@@ -415,7 +429,11 @@ class _Pair:
 
     def _odd_ids(self) -> Iterator[Finding]:
         for part in ("query", "item"):
-            ours, theirs = self.truth[part].unique(), self.run[part].unique()
+            ours, theirs = (
+                self.queries
+                if part == "query"
+                else (self.truth[part].unique(), self.run[part].unique())
+            )
             lost = ours.filter(~ours.is_in(theirs.implode()))
             free = theirs.filter(~theirs.is_in(ours.implode()))
             if len(lost) > _COMPARED or len(free) > _COMPARED or not len(lost):

@@ -55,8 +55,8 @@ def debias(
     the numbers of users of all items. Which users these are is drawn at random, and
     depends on the seed and the judgements, not on the order of rows.
 
-    Only grades above 0 are counted and dropped; others stay as they are. A user without
-    any judgements left is no longer judged.
+    Only grades above 0 are counted and dropped; others stay as they are. A user who
+    loses all judgements is no longer judged.
 
     Args:
         qrels: the judgements, in any form that `evaluate` takes.
@@ -103,19 +103,25 @@ def debias(
     left = np.ones(rows.frame.height, dtype=np.bool_)
     left[beyond["row"].to_numpy()] = False
     n_dropped, n_items = beyond.height, beyond["item"].n_unique()
+    frame, queries = rows.frame.filter(pl.Series(left)), rows.queries
+    if queries is not None:  # of which some never had a row
+        lost = rows.frame["query"].unique().to_frame()
+        lost = lost.join(frame, on="query", how="anti")
+        queries = queries.filter(~queries.is_in(lost["query"].implode()))
     notes = rows.notes
     if n_dropped:
         said = f"{count(n_dropped, 'judgement')} of {count(n_items, 'item')}"
         users = count(border, "user")
         notes = (*notes, f"{rows.name}: {said} with more than {users}: dropped")
     return Debiased(
-        rows.frame.filter(pl.Series(left)),
+        frame,
         rows.name,
         notes=notes,
         role="qrels",
         kind=rows.kind,
         warnings=rows.warnings,
         column=rows.column,
+        queries=queries,
         border=border,
         n_dropped=n_dropped,
         n_items=n_items,

@@ -20,7 +20,7 @@ from rankine._io import open_table, source_of
 from rankine._io.frames import is_frame
 from rankine._io.items import read_features
 from rankine._io.itself import refuse_itself
-from rankine._io.sources import PLAIN, Rows, Stream
+from rankine._io.sources import PLAIN, Rows, Stream, noted
 from rankine._join.judgements import truth_of
 from rankine._join.known import NOTHING, Known, catalog_of, reference_of, train_of
 from rankine._join.weights import Weights, read_weights
@@ -255,7 +255,7 @@ class Job:
         limit: int | None = None
         said: tuple[str, ...] = ()
         options, how = self.options, self.of_run
-        if not self.partial and not options.lenient:
+        if not self.partial:
             limit, said = limit_of(run, options.engine, options.memory_limit)
         if limit is not None:
             how = replace(how, memory=limit)
@@ -263,12 +263,11 @@ class Job:
         if options.order is not None and isinstance(source, (Rows, Stream)):
             source = replace(source, contradiction=NO_CONTRADICTION)  # as was chosen
         if isinstance(source, Stream) and limit is not None:
-            notes = (*source.notes, *said)
-            source = replace(source, memory=limit, notes=notes, memo={})
+            source = replace(noted(source, said), memory=limit, memo={})
             if self.progress is not None:
                 source = watched(source, self.progress)
         elif isinstance(source, Rows) and limit is not None:
-            source = replace(source, notes=(*source.notes, *at_once(run, source.kind)))
+            source = noted(source, at_once(run, source.kind))
         if self.tell is not None:
             self.tell(source)
         return source
@@ -285,7 +284,7 @@ class Job:
         Joined tables are kept in `joins`, for further jobs on the same data.
         """
         options = self.options
-        return evaluate_source(
+        evaluation = evaluate_source(
             self.plan,
             truth,
             source,
@@ -297,6 +296,8 @@ class Job:
             weights=self.weights,
             partial=self.partial,
         )
+        evaluation.weights = self.weights  # which say who counts as missing
+        return evaluation
 
 
 def prepare(metrics: Any, options: Options) -> Job:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import compress
 from operator import add
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rankine._base.text import Counted, count
 from rankine._conventions.tools import TOOLS
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.warnings import Caution, Doubts
+    from rankine._join.weights import Weights
 
 _MOST = 20
 """Different notes that are kept: batches may come from as many files."""
@@ -98,6 +102,28 @@ class JoinNotes:
             yield f"{count(self.further, 'further note')} on batches"
 
 
+def _counted(table: Aligned, weights: Weights) -> Aligned:
+    """Leave the missing queries out that count nothing."""
+    ids = table.missing_ids
+    left = [*compress(ids, ~weights.leave_out(ids))]  # type: ignore[arg-type]
+    return replace(table, missing=len(left), missing_ids=left)
+
+
+def _of_weight(
+    table: Aligned, missing: tuple[int, int], weights: Weights
+) -> tuple[int, int]:
+    """Return how many judged queries are missing, of how many, but for those."""
+    ids, origin = table.ids, table.origin
+    judged = [*ids] if origin is None else [*compress(ids, origin >= 0)]
+    n_missing, n_judged = (
+        int(np.count_nonzero(weights.leave_out(some)))  # type: ignore[arg-type]
+        for some in (table.missing_ids, judged)
+    )
+    if table.table.in_run.all():  # then they are not in the table
+        n_judged += n_missing
+    return missing[0] - n_missing, missing[1] - n_judged
+
+
 def _merged(ours: list[Any], theirs: list[Any]) -> list[Any]:
     """Add the places of other notes, each before what follows it there."""
     merged = ours
@@ -131,7 +157,11 @@ class Findings:
 
     @staticmethod
     def of(
-        plan: Plan, tables: Sequence[Any], doubts: Doubts, unsorted: int
+        plan: Plan,
+        tables: Sequence[Any],
+        doubts: Doubts,
+        unsorted: int,
+        weights: Weights | None = None,
     ) -> Findings:
         """Return what joined tables show.
 
@@ -141,8 +171,15 @@ class Findings:
             doubts: what was doubtful before they were joined.
             unsorted: how many lists are not in the order of their scores, if the
                 convention takes the order given.
+            weights: how much each query counts; those that count nothing are not
+                missing either.
         """
         judged = [table for table in tables if isinstance(table, Aligned)]
+        if weights is not None:
+            if judged and doubts.missing[0]:
+                missing = _of_weight(judged[0], doubts.missing, weights)
+                doubts = replace(doubts, missing=missing)
+            judged = [_counted(table, weights) for table in judged]
         listed = [table for table in tables if isinstance(table, Listed)]
         metrics = ranking_metrics(plan)
         cautions: Iterable[Caution] = ()

@@ -186,7 +186,7 @@ def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
     n, left = int(aligned.lengths.sum()), int(length.sum())
     return Seen(
         aligned.missing,
-        tuple(aligned.missing_ids),
+        tuple(aligned.missing_ids[:SHOWN]),
         len(aligned.extra),
         tuple(aligned.extra[:SHOWN]),
         aligned.in_common,

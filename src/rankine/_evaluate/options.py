@@ -56,13 +56,6 @@ class Options:
         check_k(self.depth, "depth")
         check_k(self.keep, "keep")
         check_engine(self.engine, self.memory_limit)
-        if self.lenient is True and (self.engine == "stream" or self.memory_limit):
-            what = "engine='stream'" if self.engine == "stream" else "memory_limit="
-            msg = (
-                "lenient=True looks at all rows of a run at once and cannot be "
-                f"combined with {what}; leave one of the two out"
-            )
-            raise ParameterError(msg)
         name: object = self.name
         if name is not None and not isinstance(name, str):
             msg = f"name must be text, got {name!r}"

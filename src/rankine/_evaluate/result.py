@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.plan import Group, Plan
     from rankine._evaluate.summary import Summary
     from rankine._evaluate.worst import Worst
+    from rankine._join.weights import Weights
     from rankine._metrics.metric import Metric
 
 
@@ -60,6 +61,7 @@ class Evaluation(DrawnEvaluation):
         self.tables = tables
         self.summaries = dict(zip(plan.labels, summaries, strict=True))
         self.name = name
+        self.weights: Weights | None = None
         self._unsorted = unsorted
         self._doubts = doubts
         self.drawn: dict[tuple[Any, ...], dict[str, Interval]] = {}
@@ -98,7 +100,8 @@ class Evaluation(DrawnEvaluation):
     @cached_property
     def findings(self) -> Findings:
         """What was seen of the data, looked for when it is first asked for."""
-        return Findings.of(self.plan, self.tables, self._doubts, self._unsorted)
+        doubts, unsorted = self._doubts, self._unsorted
+        return Findings.of(self.plan, self.tables, doubts, unsorted, self.weights)
 
     @cached_property
     def mean(self) -> dict[str, float]:

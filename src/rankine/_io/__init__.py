@@ -33,8 +33,7 @@ from rankine._io.columns import (
 from rankine._io.frames import from_frame, is_column, is_frame, open_frame
 from rankine._io.matrices import from_sparse, refuse_topk
 from rankine._io.records import from_entries, from_records
-from rankine._io.repeats import lenient_rows
-from rankine._io.rows import turned
+from rankine._io.rows import lenient_rows, turned
 from rankine._io.sources import (
     MAX_BYTES,
     PLAIN,
@@ -249,7 +248,11 @@ def source_of(
     if order in BY_RANK and not source.ranked:
         msg = f"{source.name} has no rank column, which order={order!r} needs"
         raise DataError(msg)
-    return lenient_rows(source, "run") if how.lenient else source
+    if not how.lenient:
+        return source
+    if isinstance(source, Stream) and how.memory is not None:
+        return replace(source, lenient=True)  # part by part, when it is read
+    return lenient_rows(source, "run")
 
 
 def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:

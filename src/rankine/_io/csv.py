@@ -85,7 +85,7 @@ def _in_parts(
         opened.cut
         and (len(column_of) == 3 or how.memory is not None)  # noqa: PLR2004 - and a value
         and sniffed.mark != "::"
-        and not (sniffed.padded or how.lenient)
+        and not sniffed.padded
         and b"\r" not in opened.head.replace(b"\r\n", b"")
     )
 

@@ -27,7 +27,7 @@ from rankine._io.formats import FORMATS
 from rankine._io.frames import from_frame, open_frame, reason, rows_of
 from rankine._io.mappings import read_lists
 from rankine._io.rows import all_lists, as_rows, concat
-from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
+from rankine._io.sources import Lists, Rows, Stream, no_rows, noted, with_rows
 from rankine._io.tables import Table, together
 from rankine.errors import FormatError, NoRowsError
 
@@ -70,7 +70,7 @@ def read_path(place: Path, role: Role, how: Reading) -> Rows | Stream | Lists:
         place, lambda path, keys: _read(path, role, how, keys), role
     )
     if n_files <= 1:
-        return replace(sources[0], notes=sources[0].notes + said)
+        return noted(sources[0], said)
     return _together(sources, str(place), role, said)
 
 

@@ -10,15 +10,12 @@ import polars as pl
 
 from rankine._base.forks import need_threads
 from rankine._base.text import Counted
-from rankine._io.rows import as_rows
-from rankine._io.sources import Dense, no_judgements, none_left
+from rankine._io.sources import no_judgements, none_left
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankine._base.arrays import Bools
+    from rankine._base.arrays import Bools, Ints
     from rankine._io.columns import Role
-    from rankine._io.sources import Source
+    from rankine._io.sources import Rows
 
 
 def first_repeat(frame: pl.DataFrame) -> tuple[int, int] | None:
@@ -56,53 +53,72 @@ def marked(frame: pl.DataFrame, *, keep: str) -> Bools | None:
     return repeated.to_numpy() if repeated.any() else None
 
 
-def lenient_rows(source: Source, role: Role) -> Source:
+def cleaned(rows: Rows, role: Role) -> Rows:
     """Drop rows without an id and repeated items; put scores that are nan last.
 
     Of an item that appears twice for a query, the best score or the largest grade is
-    kept. A matrix is left as it is, since it has neither. A list of which nothing is
-    left is an empty list.
+    kept. A list of which nothing is left is an empty list.
     """
-    if isinstance(source, Dense):
-        return source
-    rows = as_rows(source, role)
-    frame, notes = rows.frame, list(rows.notes)
+    named, said = with_ids(rows, role)
+    frame = named.frame
+    if rows.frame.height and not frame.height:
+        raise (none_left if role == "run" else no_judgements)(rows.name)
+    kept = best_of_repeats(frame.drop("rank", strict=False))
+    if kept is not None:
+        said += (repeated(rows.name, frame, len(kept), role),)
+        frame = frame[kept]
+    notes = (*rows.notes, *(note for note in said if note.n))
+    return replace(named, frame=frame, number=kept, notes=notes, role=role)
+
+
+def with_ids(rows: Rows, role: Role) -> tuple[Rows, tuple[Counted, ...]]:
+    """Drop rows without an id, put scores that are nan last, and count both."""
+    frame, n_missing, n_nan = rows.frame, 0, 0
     missing = frame["query"].is_null() | frame["item"].is_null()
     if "subtopic" in frame.columns:
         missing |= frame["subtopic"].is_null()
     if missing.any():
-        n = int(missing.sum())
-        notes.append(Counted(f"{rows.name}: ", n, "row", " without an id: dropped"))
+        n_missing = int(missing.sum())
         frame = frame.filter(~missing)
     if "value" in frame.columns and role == "run":
-        n = int(frame["value"].is_nan().sum())
-        if n:
-            fate = " not a number: ranked last"
-            notes.append(Counted(f"{rows.name}: ", n, "score", fate))
+        n_nan = int(frame["value"].is_nan().sum())
+        if n_nan:
             frame = frame.with_columns(pl.col("value").fill_nan(-np.inf))
-    if rows.frame.height and not frame.height:
-        raise (none_left if role == "run" else no_judgements)(rows.name)
-    queries = rows.queries
-    if queries is not None or missing.any():
-        queries = rows.lists()
-    pair = [name for name in ("query", "item", "subtopic") if name in frame.columns]
-    if marked(frame.select(pair), keep="first") is not None:
-        kept = _best(frame, pair)
-        n = frame.height - kept.height
-        which = "largest grade" if role == "qrels" else "best score"
-        which = which if "value" in frame.columns else "first"
-        fate = f" repeating an item: dropped, the {which} is kept"
-        notes.append(Counted(f"{rows.name}: ", n, "row", fate))
-        frame = kept
+    queries = rows.queries if rows.queries is None and not n_missing else rows.lists()
     # Neither the lines nor the lists or the matrix that it was fit what is left.
-    rows = replace(rows, frame=frame, line=None, lines=None, shape=None, grid=None)
-    return replace(rows, starts=None, queries=queries, notes=tuple(notes), role=role)
+    rows = replace(
+        rows, frame=frame, queries=queries, line=None, lines=None, number=None,
+        origins=(), starts=None, shape=None, grid=None,
+    )  # fmt: skip
+    before = f"{rows.name}: "
+    return rows, (
+        Counted(before, n_missing, "row", " without an id: dropped"),
+        Counted(before, n_nan, "score", " not a number: ranked last"),
+    )
 
 
-def _best(frame: pl.DataFrame, pair: Sequence[str]) -> pl.DataFrame:
-    """Keep the row with the largest value of each pair, in the order given."""
-    numbered = frame.with_row_index("place")
+def best_of_repeats(frame: pl.DataFrame) -> Ints | None:
+    """Return the rows with the largest value of each item; None if none is repeated.
+
+    Args:
+        frame: the ids, and a column of values if there are any.
+
+    >>> best_of_repeats(pl.DataFrame({"item": [5, 6, 5], "value": [0, 1, 2]})).tolist()
+    [1, 2]
+    """
+    ids = frame.drop("value", strict=False)
+    if marked(ids, keep="first") is None:
+        return None
+    numbered = frame.with_row_index("row")
     if "value" in frame.columns:
         numbered = numbered.sort("value", descending=True, maintain_order=True)
-    kept = numbered.unique(pair, keep="first", maintain_order=True)
-    return kept.sort("place").drop("place")
+    best = numbered.unique(ids.columns, keep="first", maintain_order=True)
+    return best["row"].sort().to_numpy().astype(np.int64)
+
+
+def repeated(name: str, frame: pl.DataFrame, n_kept: int, role: Role) -> Counted:
+    """Say how many rows of a frame are dropped, as their items are repeated."""
+    which = "largest grade" if role == "qrels" else "best score"
+    which = which if "value" in frame.columns else "first"
+    fate = f" repeating an item: dropped, the {which} is kept"
+    return Counted(f"{name}: ", frame.height - n_kept, "row", fate)

@@ -12,6 +12,7 @@ import polars as pl
 
 from rankine._base.arrays import packed
 from rankine._base.text import added_up
+from rankine._io.repeats import cleaned
 from rankine._io.sources import Dense, Lists, Rows
 from rankine._io.text_columns import column_of
 from rankine._io.values import series_of
@@ -47,15 +48,24 @@ def in_one(source: Stream) -> Rows:
     """Read all parts of a source, and put them together."""
     parts = list(source.open())
     said = (note for part in parts for note in part.notes)
-    return replace(
+    rows = replace(
         concat(parts),
         name=source.name,
-        notes=added_up([*source.notes, *said]),
+        notes=added_up([*source.told, *said]),
         ranked=source.ranked,
         kind=source.kind,
         warnings=source.warnings,
         contradiction=source.contradiction,
     )
+    return cleaned(rows, "run") if source.lenient else rows
+
+
+def lenient_rows(source: Source, role: Role) -> Source:
+    """Drop rows without an id and repeated items; put scores that are nan last.
+
+    A matrix is left as it is, since it has neither.
+    """
+    return source if isinstance(source, Dense) else cleaned(as_rows(source, role), role)
 
 
 def concat(parts: list[Rows]) -> Rows:

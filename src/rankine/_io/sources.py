@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
 
 
+NAMELESS, REPEATS = "nameless", "repeats"
+"""Under what a stream keeps what a lenient reading has counted."""
 _PACKED = 1 << 14
 """Numbers that are packed at once, as they fit the cache."""
 MAX_BYTES = 64 << 30
@@ -295,6 +297,7 @@ class Stream(_Form):
     Attributes:
         open: starts reading; close what it returns, as threads read ahead.
         name: what to call it in messages.
+        told: what was inferred before it is read.
         ranked: whether the value comes from the rank column.
         tag: finds the name that the run gives itself, if it is TREC text.
         warnings: reasons to doubt that it is a run.
@@ -303,13 +306,14 @@ class Stream(_Form):
         once: whether it can be opened only once.
         n_rows: about how many rows it has, None if that is not known.
         memo: what is kept of it between two readings.
+        lenient: whether rows that are usually refused are dropped when it is read.
         contradiction: in how many of the first lists ranks and scores disagree.
         file: where it is read from, if `read_run` says so.
     """
 
     open: Callable[[], Generator[Rows, None, None]]
     name: str
-    notes: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
     ranked: bool = False
     tag: Callable[[], str] | None = None
     kind: str = ""
@@ -320,6 +324,13 @@ class Stream(_Form):
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     contradiction: Contradiction = NO_CONTRADICTION
     file: File | None = None
+    lenient: bool = False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was inferred, and what was dropped when it was last read."""
+        dropped = (*self.memo.get(NAMELESS, ()), *self.memo.get(REPEATS, ()))
+        return (*self.told, *(note for note in dropped if note.n))
 
     @property
     def role(self) -> str:
@@ -342,8 +353,7 @@ class Stream(_Form):
         found: dict[Any, None] = {}
         with closing(self.open()) as parts:
             for part in parts:
-                ids = part.frame["query"].unique(maintain_order=True)
-                found.update(dict.fromkeys(ids))
+                found.update(dict.fromkeys(part.lists()))
         return list(found)
 
 
@@ -472,6 +482,14 @@ class Dense(_Form):
 
 
 Source: TypeAlias = Rows | Stream | Lists | Dense
+S = TypeVar("S", bound=Source)
+
+
+def noted(source: S, more: Sequence[str]) -> S:
+    """Return the same with more notes."""
+    if isinstance(source, Stream):
+        return replace(source, told=(*source.told, *more))
+    return replace(source, notes=(*source.notes, *more))
 
 
 def is_sparse(data: Any) -> bool:

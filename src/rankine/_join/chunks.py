@@ -18,10 +18,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias
 import numpy as np
 import polars as pl
 
+from rankine._base.text import Counted
+from rankine._io.repeats import with_ids
 from rankine._io.rows import concat
-from rankine._io.sources import Dense, Lists, Rows, Stream
+from rankine._io.sources import NAMELESS, REPEATS, Dense, Lists, Rows, Stream, none_left
 from rankine._join.ids import item_keys
-from rankine._join.pieces import Chunk, Grouping, cut_out, list_starts, without_query
+from rankine._join.pieces import (
+    Chunk,
+    Grouping,
+    best_only,
+    cut_out,
+    list_starts,
+    without_query,
+)
 from rankine._join.spill import CUTOFFS, Spill, refuse_more, refuse_small
 
 if TYPE_CHECKING:
@@ -136,26 +145,30 @@ class _EmptyLists:
 
     def __init__(self) -> None:
         self._place: dict[Any, float] = {}
-        self._filled: list[NDArray[np.uint64]] = []
         self._like: Rows | None = None
 
     def add(self, part: Rows, n_before: int) -> None:
-        """Take those of a part, and the keys of the others."""
+        """Take those of a part."""
         chunk = Chunk.of(part)
         empty = np.diff(chunk.starts) == 0
         # Before the row that comes next in the run.
         place = n_before + chunk.starts[:-1][empty] - 0.5
         ids = chunk.queries.filter(empty).to_list()
         self._place = dict(zip(ids, place.tolist(), strict=True)) | self._place
-        self._filled.append(item_keys(chunk.queries.filter(~empty), 0))
         self._like = replace(part, frame=part.frame.clear(), queries=chunk.queries[:0])
 
-    def chunks(self, *, ranked: bool) -> Iterator[Chunk]:
-        """Yield the lists of which no part has a row, if there are any."""
+    def chunks(
+        self, filled: list[NDArray[np.uint64]], *, ranked: bool
+    ) -> Iterator[Chunk]:
+        """Yield the lists of which no part has a row, if there are any.
+
+        Takes the keys of the others.
+        """
         if self._like is None or self._like.queries is None:
             return
         queries = pl.Series("query", [*self._place], dtype=self._like.queries.dtype)
-        left = ~np.isin(item_keys(queries, 0), np.concatenate(self._filled))
+        keys = item_keys(queries, 0)
+        left = ~np.isin(keys, np.concatenate([keys[:0], *filled]))
         starts = np.zeros(np.count_nonzero(left) + 1, dtype=np.int64)
         place = np.array([*self._place.values()])[left]
         if len(place):
@@ -166,23 +179,50 @@ class _EmptyLists:
 def _parts(run: Stream) -> Generator[Rows, None, None]:
     """Open a run. Its empty lists are kept, also for a next reading from disk."""
     empty = run.memo[_EMPTY] = _EmptyLists()
-    n_rows = 0
+    run.memo[NAMELESS] = ()
+    n_rows = n_read = 0
     with closing(run.open()) as parts:
         for part in parts:
+            n_read += part.frame.height
+            if run.lenient:
+                part = _with_ids(run, part, n_rows)  # noqa: PLW2901
             if part.queries is not None:
                 empty.add(part, n_rows)
             n_rows += part.frame.height
             yield part
             del part  # before more is read
+    if n_read and not n_rows:
+        raise none_left(run.name)
+
+
+def _with_ids(run: Stream, part: Rows, n_before: int) -> Rows:
+    """Drop the rows of a part that have no id, and count them."""
+    part, said = with_ids(replace(part, name=run.name, first=n_before), "run")
+    before = run.memo[NAMELESS]
+    run.memo[NAMELESS] = tuple(map(Counted.plus, before, said)) if before else said
+    return part
 
 
 def _and_empty(
     run: Stream, chunks: Generator[Chunk, None, None]
 ) -> Generator[Chunk, None, None]:
     """Yield lists and, after them, those without rows."""
+    filled = []
+    run.memo[REPEATS] = ()
     with closing(chunks):
-        yield from chunks
-    yield from run.memo[_EMPTY].chunks(ranked=run.ranked)
+        for chunk in chunks:
+            filled.append(item_keys(chunk.queries, 0))
+            yield _without_repeats(run, chunk) if run.lenient else chunk
+            del chunk  # before more is read
+    yield from run.memo[_EMPTY].chunks(filled, ranked=run.ranked)
+
+
+def _without_repeats(run: Stream, chunk: Chunk) -> Chunk:
+    """Drop the rows of repeated items but for the best, and count them."""
+    chunk, said = best_only(chunk, run.name)
+    before = run.memo[REPEATS]
+    run.memo[REPEATS] = (before[0].plus(said),) if before else (said,)
+    return chunk
 
 
 def _in_order(run: Stream) -> Generator[Chunk, None, None]:

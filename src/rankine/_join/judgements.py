@@ -13,8 +13,8 @@ from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
 from rankine._base.text import KEEP_LARGEST
 from rankine._io import read
-from rankine._io.repeats import first_repeat, lenient_rows
-from rankine._io.rows import as_rows
+from rankine._io.repeats import first_repeat
+from rankine._io.rows import as_rows, lenient_rows
 from rankine._io.sources import (
     PLAIN,
     Dense,

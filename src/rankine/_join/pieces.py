@@ -11,7 +11,7 @@ import polars as pl
 from rankine._base.blocks import by_blocks
 from rankine._base.limits import limits
 from rankine._base.text import KEEP_BEST, Counted
-from rankine._io.repeats import first_repeat, marked
+from rankine._io.repeats import best_of_repeats, first_repeat, marked, repeated
 from rankine._io.sources import Rows
 from rankine._join.ids import Index, Numbering
 from rankine._tables.keys import with_query
@@ -221,6 +221,22 @@ def take(rows: Rows, row: AnyArray) -> Rows:
 def without_query(rows: Rows) -> Rows:
     """Leave out the ids of the queries, where numbers stand for them."""
     return replace(rows, frame=rows.frame.drop("query", strict=False))
+
+
+def best_only(chunk: Chunk, name: str) -> tuple[Chunk, Counted]:
+    """Leave out the rows whose item has a better one in its list, and count them."""
+    number = np.repeat(np.arange(len(chunk.queries)), np.diff(chunk.starts))
+    frame = chunk.rows.frame.drop("query", strict=False)
+    frame = (frame if chunk.order is None else frame[chunk.order]).with_columns(
+        pl.Series("number", number)
+    )
+    kept = best_of_repeats(frame)
+    said = repeated(name, frame, frame.height if kept is None else len(kept), "run")
+    if kept is None:
+        return chunk, said
+    rows = take(chunk.rows, kept if chunk.order is None else chunk.order[kept])
+    starts = starts_of(np.bincount(number[kept], minlength=len(chunk.queries)))
+    return replace(chunk, rows=rows, starts=starts, order=None), said
 
 
 def last_of_repeats(

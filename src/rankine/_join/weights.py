@@ -23,7 +23,7 @@ from rankine.errors import ColumnNotFoundError, DataError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankine._base.arrays import Floats
+    from rankine._base.arrays import Bools, Floats, Ints
 
 _SHOWN = 3
 """Queries without a weight that are named."""
@@ -53,17 +53,10 @@ class Weights:
 
     def of(self, wanted: Sequence[Any] | pl.Series) -> Floats:
         """Return the weights of some queries, all of which must have one."""
-        try:
-            column = pl.Series("query", wanted)
-        except UNREADABLE:
-            column = pl.Series("query", [str(query) for query in wanted])
-        if len(column) == 0:
-            return np.zeros(0)
-        brought, _ = one_type({"weights": self.queries, "queries": column}, "query")
-        place = Index(brought["weights"]).find(brought["queries"])
+        place = self._find(wanted)
         missing = np.flatnonzero(place < 0)
         if len(missing):
-            named = ", ".join(str(column[int(row)]) for row in missing[:_SHOWN])
+            named = ", ".join(str(wanted[int(row)]) for row in missing[:_SHOWN])
             more = ", ..." if len(missing) > _SHOWN else ""
             msg = (
                 f"{self.name} has no weight for {count(len(missing), 'query')} "
@@ -72,6 +65,23 @@ class Weights:
             raise DataError(msg)
         weights: Floats = self.values[place]
         return weights
+
+    def leave_out(self, some: Sequence[Any] | pl.Series) -> Bools:
+        """Mark those of some queries that count nothing, as their weight is 0."""
+        place = self._find(some)
+        left_out: Bools = (place >= 0) & (self.values[place] == 0)
+        return left_out
+
+    def _find(self, wanted: Sequence[Any] | pl.Series) -> Ints:
+        """Return the places of queries among those with a weight, or -1."""
+        try:
+            column = pl.Series("query", wanted)
+        except UNREADABLE:
+            column = pl.Series("query", [str(query) for query in wanted])
+        if len(column) == 0:
+            return np.zeros(0, dtype=np.int64)
+        brought, _ = one_type({"weights": self.queries, "queries": column}, "query")
+        return Index(brought["weights"]).find(brought["queries"])
 
 
 def read_weights(data: Any, how: Reading = PLAIN, shared: Any = None) -> Weights:

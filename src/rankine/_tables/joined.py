@@ -57,7 +57,7 @@ class Aligned:
         table: the joined table.
         ids: the ids of its queries, as the user gave them.
         missing: how many judged queries the run does not have.
-        missing_ids: the first few of them.
+        missing_ids: the ids of these.
         extra: ids of the queries of the run that are not judged.
         extra_length: the lengths of their lists.
         notes: what was inferred, dropped or changed.
@@ -89,7 +89,7 @@ class Aligned:
     table: Judged
     ids: IdSequence
     missing: int
-    missing_ids: tuple[Any, ...]
+    missing_ids: IdSequence
     extra: list[Any]
     extra_length: Ints
     notes: tuple[str, ...] = ()
@@ -184,9 +184,8 @@ def joined(
     lengths = np.asarray(extra_length, dtype=np.int64) if extra else _NO_LENGTHS
     if all_true(table.in_run):
         return Aligned(table, ids, 0, (), extra, lengths, notes, **more)
-    missing = np.flatnonzero(~table.in_run)
-    shown = tuple(ids[int(query)] for query in missing[:SHOWN])
-    return Aligned(table, ids, len(missing), shown, extra, lengths, notes, **more)
+    missing = _chosen(ids, ~table.in_run)
+    return Aligned(table, ids, len(missing), missing, extra, lengths, notes, **more)
 
 
 def cut(aligned: Aligned, depth: int) -> Aligned:
@@ -296,7 +295,7 @@ def _with_unjudged_queries(table: Judged, length: Ints) -> Judged:
     )
 
 
-def no_overlap(n: int, judged: Sequence[Any], listed: Sequence[Any]) -> DataError:
+def no_overlap(n: int, judged: IdSequence, listed: Sequence[Any]) -> DataError:
     """Say that judgements and run share no query, with a few ids of each."""
     ours = ", ".join(repr(value) for value in judged[:SHOWN])
     theirs = ", ".join(repr(value) for value in listed[:SHOWN])
@@ -307,7 +306,7 @@ def no_overlap(n: int, judged: Sequence[Any], listed: Sequence[Any]) -> DataErro
     return DataError(msg)
 
 
-def lacking(n: int, n_judged: int, ids: Sequence[Any]) -> DataError:
+def lacking(n: int, n_judged: int, ids: IdSequence) -> DataError:
     """Say that a run lacks n judged queries, if the convention refuses that."""
     names = ", ".join(map(repr, ids[:SHOWN]))
     more = ", ..." if n > SHOWN else ""
