@@ -119,6 +119,62 @@ def test_all_that_is_said_is_that_of_one_call(
     assert said(in_batches) == said(one_call)
 
 
+OF_CATALOGUE = ["AUC(universe=catalogue)", "FallOut@2", "Accuracy@2", "nDCG@2"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_a_catalogue_of_items_is_that_of_one_call(drawn: st.DataObject) -> None:
+    qrels, run = drawn.draw(data())
+    parts = drawn.draw(cuts())
+    metrics = drawn.draw(
+        st.lists(st.sampled_from([*OF_CATALOGUE, *OF_LISTS]), min_size=1, max_size=4)
+    )
+    catalog = drawn.draw(st.permutations("abcdexyz"))[: drawn.draw(st.integers(1, 8))]
+    options: dict[str, Any] = dict(KNOWN, catalog=catalog)
+
+    def made(queries: list[str]) -> tuple[Any, Any]:
+        return (
+            formed(qrels, queries, "mappings", "grade"),
+            formed(run, queries, "mappings", "score"),
+        )
+
+    def one_call() -> rk.Evaluation:
+        every = [query for part in parts for query in part]
+        return rk.evaluate(*made(every), metrics, **options)
+
+    def in_batches() -> rk.Evaluation:
+        total = rk.Accumulator(metrics, **options)
+        for part in parts:
+            total.update(*made(part))
+        return total.result()
+
+    found, wanted = said(in_batches), said(one_call)
+    if wanted[-1] == found[-1] or len(wanted) > 2:
+        assert found == wanted
+    else:  # as soon as too many have come, which may not yet be all
+        assert found[0] is wanted[0]
+        assert (
+            found[1].partition(", but the batches have")[0]
+            == (wanted[1].partition(", but run has")[0])
+        )
+
+
+@pytest.mark.parametrize("catalog", [3, ["a", "b", "c"]])
+@pytest.mark.parametrize("lists", [["ab", "cd"], ["abd", "a"], ["a", "abde"]])
+def test_more_items_than_the_catalogue_has_are_refused(
+    lists: list[str], catalog: Any
+) -> None:
+    total = rk.Accumulator("AUC(universe=catalogue)", catalog=catalog)
+    for number, items in enumerate(lists):
+        batch: tuple[Any, Any] = {number: {"a": 1}}, {number: list(items)}
+        if len({*"".join(lists[: number + 1])}) <= 3:
+            total.update(*batch)
+        else:
+            with pytest.raises(DataError, match="3 items, but the batches have 4"):
+                total.update(*batch)
+
+
 def test_no_data_are_refused_before_there_is_no_number() -> None:
     # The convention refuses a mean over no query, too.
     total = rk.Accumulator("RR", convention="implicit")

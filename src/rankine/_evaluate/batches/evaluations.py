@@ -198,8 +198,10 @@ class Evaluations(Total[Part]):
     def _n_items(self) -> int | None:
         """How many items the catalogue has, if a metric reads only that of it."""
         catalog, plan = self._job.catalog, self._plan
-        read = plan.counts_items or "catalog" in plan.needs
-        return catalog if read and isinstance(catalog, int) else None
+        if plan.counts_items:
+            return plan.catalog
+        read = isinstance(catalog, int) and "catalog" in plan.needs
+        return catalog if read else None  # type: ignore[return-value]
 
     @property
     def terms(self) -> tuple[Any, ...]:
