@@ -126,6 +126,59 @@ def test_the_same_object_is_not_evaluated_against_itself(
     )
 
 
+READERS: dict[str, Callable[[Path], tuple[Any, Any]]] = {
+    "paths": lambda path: (path, str(path)),
+    "read": lambda path: (rk.read_qrels(path), rk.read_run(path)),
+    "one read": lambda path: (path, rk.read_run(path)),
+}
+
+
+@pytest.mark.parametrize("readers", READERS)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("lists.json", '[["a"], ["b"]]'),
+        ("lists.ndjson", '["a"]\n["b"]\n'),
+        ("scores.json", '{"q": {"a": 1}, "r": {"b": 2}}'),
+        ("rows.ndjson", '{"query": "q", "item": "a", "score": 1}\n'),
+        ("rows.csv", "query,item,score\nq,a,1\n"),
+    ],
+)
+def test_one_file_is_not_evaluated_against_itself(
+    readers: str, name: str, text: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+
+    with pytest.raises(ParameterError) as caught:
+        rk.evaluate(*READERS[readers](path), "RR")
+
+    assert str(caught.value).startswith(
+        f"{path} is given as the judgements and as the run, "
+    )
+
+
+def test_one_file_may_be_read_by_two_columns_of_items(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    query = {"query": "user_input"}
+
+    qrels = rk.read_qrels(path, columns={**query, "item": "reference"})
+    run = rk.read_run(path, columns={**query, "item": "retrieved"})
+
+    assert rk.evaluate(qrels, run, "RR")["RR"] == (1 / 2 + 1) / 2
+
+
+def test_lists_of_objects_in_one_file_may_have_a_grade_and_a_score(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "both.json"
+    hits = [{"id": "a", "grade": 0, "score": 2}, {"id": "b", "grade": 1, "score": 1}]
+    path.write_text(json.dumps([hits, hits]))
+
+    assert rk.evaluate(path, path, "RR")["RR"] == 1 / 2
+
+
 def test_objects_may_have_a_grade_and_a_score() -> None:
     both = {
         "q": [{"id": "a", "grade": 1, "score": 1}, {"id": "b", "grade": 0, "score": 2}]

@@ -280,3 +280,26 @@ def test_an_interval_of_one_query_is_nan(spark: Any) -> None:
 
     assert math.isnan(low)
     assert math.isnan(high)
+
+
+@pytest.mark.parametrize("catalog", [3, ["a", "b", "x"]])
+def test_what_a_catalogue_cannot_be_compared_with_is_said(
+    spark: Any, catalog: Any
+) -> None:
+    qrels, run = [("q", "a", 1.0)], [("q", "a", 0.5), ("r", "b", 0.5), ("r", "x", 0.4)]
+    frames = of_spark(spark, qrels, "grade"), of_spark(spark, run, "score")
+    memory = in_memory(qrels, "grade"), in_memory(run, "score")
+    said = (
+        "run: its different items are not counted on Spark, and may be more than the "
+        "3 items of the catalogue"
+    )
+
+    for metric in ("AUC(universe=catalogue)", "FallOut@2"):
+        ev = rankine.spark.evaluate(*frames, metric, catalog=catalog)
+
+        assert ev.mean == rk.evaluate(*memory, metric, catalog=catalog).mean
+        assert said in ev.notes
+    for metric in ("AUC", "nDCG@2", "Coverage@2"):  # which do not ask, or count them
+        assert (
+            said not in rankine.spark.evaluate(*frames, metric, catalog=catalog).notes
+        )

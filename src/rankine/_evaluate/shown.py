@@ -41,6 +41,7 @@ class Shown:
         n_lists: how many lists there are.
         judged: how many users have judgements, if any has.
         trained: how many users the training data have.
+        items: the items, where they are compared with the size of a catalogue.
     """
 
     rows: dict[_Cut, list[pl.DataFrame]] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class Shown:
     n_lists: int = 0
     judged: int | None = None
     trained: int | None = None
+    items: set[str] = field(default_factory=set)
 
     def __iadd__(self, other: Shown) -> Self:
         """Add what other lists show."""
@@ -64,6 +66,7 @@ class Shown:
         if other.judged is not None:
             self.judged = (self.judged or 0) + other.judged
         self.trained = other.trained or self.trained
+        self.items |= other.items
         return self
 
     def tallies(self, known: Known) -> Tallies:

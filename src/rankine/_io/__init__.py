@@ -176,7 +176,7 @@ def _as_read(source: Source, role: Role, how: Reading) -> Source:
     file = source.file
     if file is None and how.grades is not None:
         raise _no_words()
-    asked = None if file is None else _together(file.how, how)
+    asked = None if file is None else combined(file.how, how)
     if file is None or asked is None or _is_same(file.how, asked, source):
         return source
     if file.stamps is None:
@@ -191,7 +191,7 @@ def _as_read(source: Source, role: Role, how: Reading) -> Source:
     return files.read_path(file.place, role, asked)
 
 
-def _together(before: Reading, how: Reading) -> Reading:
+def combined(before: Reading, how: Reading) -> Reading:
     """Return what is said of data now, and what was said when they were read.
 
     What `read_run` and `read_qrels` were told is about this file, and goes first.

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._io import are_records, open_table
+from rankine._io import are_records, combined, open_table, read
 from rankine._io.bytes import STDIN
 from rankine._io.columns import resolve
 from rankine._io.frames import is_frame
 from rankine._io.records import open_records
-from rankine._io.sources import Dense, hold_objects, is_sparse
-from rankine.errors import ParameterError, RankineError
+from rankine._io.sources import Dense, Source, hold_objects, is_sparse
+from rankine._io.tables import OpenTable
+from rankine.errors import FormatError, ParameterError, RankineError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._io.sources import Reading
-    from rankine._io.tables import OpenTable
 
 _OF_JUDGED = ("relevan", "referenc", "expected", "truth", "gold", "judged", "label")
 """What names of columns with relevant items have in them."""
@@ -40,23 +40,30 @@ def refuse_itself(qrels: Any, run: Any, of_qrels: Reading, of_run: Reading) -> N
         of_qrels: how the judgements are to be read.
         of_run: how the run is to be read.
     """
-    if qrels is not run and not _same_file(qrels, run):
-        return
+    if qrels is not run:
+        qrels, of_qrels = _opened(qrels, of_qrels)
+        run, of_run = _opened(run, of_run)
+        if not _same_file(qrels, run):
+            return
+    judged: dict[str, str] = {}
+    ranked: dict[str, str] = {}
     try:
-        table = _table(run, of_run)
-        if table is None or table.entries is not None:
-            judged = ranked = {}
-        else:
-            judged = resolve(table.names, "qrels", of_qrels.columns, table.title)
-            ranked = resolve(table.names, "run", of_run.columns, table.title)
+        found = _table(run, of_run)
+        if isinstance(found, OpenTable):
+            judged = resolve(found.names, "qrels", of_qrels.columns, found.title)
+            ranked = resolve(found.names, "run", of_run.columns, found.title)
     except RankineError:
         return  # the reader says what is wrong
-    if table is None:
-        _refuse_lists(run, "the same object")
-    elif table.entries is not None:
-        _refuse_lists(table.entries, table.title)
+    if isinstance(found, OpenTable):
+        _refuse(found, judged, ranked)
     else:
-        _refuse(table, judged, ranked)
+        _refuse_lists(*found)
+
+
+def _opened(data: Any, how: Reading) -> tuple[Any, Reading]:
+    """Return the file that was read before, and how; all else as it is."""
+    file = data.file if isinstance(data, Source) else None
+    return (data, how) if file is None else (file.place, combined(file.how, how))
 
 
 def _same_file(first: Any, second: Any) -> bool:
@@ -67,16 +74,21 @@ def _same_file(first: Any, second: Any) -> bool:
     return one != STDIN and os.path.realpath(one) == os.path.realpath(other)
 
 
-def _table(data: Any, how: Reading) -> OpenTable | None:
-    """Return what has named columns, None for all else."""
+def _table(data: Any, how: Reading) -> OpenTable | tuple[Any, str]:
+    """Return what has named columns; of all else, what it holds, and its name."""
     if isinstance(data, (str, os.PathLike)):
-        # The columns are those of judgements or of a run, which are named below.
-        return open_table(data, _SAME, replace(how, columns=None)).parts[0]
+        try:
+            # The columns are those of judgements or of a run, which are named below.
+            table = open_table(data, _SAME, replace(how, columns=None)).parts[0]
+        except FormatError:  # such as for JSON of lists without ids
+            source = read(data, "run", how)
+            return getattr(source, "entries", source), source.name
+        return table if table.entries is None else (table.entries, table.title)
     if is_frame(data):
         return open_table(data, _SAME).parts[0]
     if isinstance(data, (list, tuple)) and are_records(data, how):
         return open_records(list(data), _SAME)
-    return None
+    return data, "the same object"
 
 
 def _refuse_lists(data: Any, title: str) -> None:

@@ -119,6 +119,71 @@ def test_all_that_is_said_is_that_of_one_call(
     assert said(in_batches) == said(one_call)
 
 
+OF_CATALOGUE = ["AUC(universe=catalogue)", "FallOut@2", "Accuracy@2", "nDCG@2"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_a_catalogue_is_that_of_one_call(drawn: st.DataObject) -> None:
+    qrels, run = drawn.draw(data())
+    parts = drawn.draw(cuts())
+    metrics = drawn.draw(
+        st.lists(st.sampled_from([*OF_CATALOGUE, *OF_LISTS]), min_size=1, max_size=4)
+    )
+    catalog = drawn.draw(st.permutations("abcdexyz"))[: drawn.draw(st.integers(1, 8))]
+    size = drawn.draw(st.sampled_from([catalog, len(catalog)]))
+    options: dict[str, Any] = dict(KNOWN, catalog=size)
+
+    def made(queries: list[str]) -> tuple[Any, Any]:
+        return (
+            formed(qrels, queries, "mappings", "grade"),
+            formed(run, queries, "mappings", "score"),
+        )
+
+    def one_call() -> rk.Evaluation:
+        every = [query for part in parts for query in part]
+        return rk.evaluate(*made(every), metrics, **options)
+
+    def in_batches() -> rk.Evaluation:
+        total = rk.Accumulator(metrics, **options)
+        for part in parts:
+            total.update(*made(part))
+        return total.result()
+
+    found, wanted = said(in_batches), said(one_call)
+    if len(wanted) > 2 or "catalogue" not in found[1]:
+        assert found == wanted
+        return
+    # As soon as too many have come, which may not be all, nor all that is wrong.
+    assert found[0] is wanted[0]
+    if "catalogue" in wanted[1]:
+        assert found[1].partition(", but ")[0] == wanted[1].partition(", but ")[0]
+
+
+@pytest.mark.parametrize("catalog", [3, ["a", "b", "c"]])
+@pytest.mark.parametrize("lists", [["ab", "cd"], ["abd", "a"], ["a", "abde"]])
+def test_more_items_than_the_catalogue_has_are_refused(
+    lists: list[str], catalog: Any
+) -> None:
+    total = rk.Accumulator("AUC(universe=catalogue)", catalog=catalog)
+    for number, items in enumerate(lists):
+        batch: tuple[Any, Any] = {number: {"a": 1}}, {number: list(items)}
+        if len({*"".join(lists[: number + 1])}) <= 3:
+            total.update(*batch)
+        else:
+            with pytest.raises(DataError, match="3 items, but the batches have 4"):
+                total.update(*batch)
+
+
+def test_items_below_the_cutoff_are_not_compared_with_a_catalogue() -> None:
+    total = rk.Accumulator("Coverage@1", catalog=2)
+    total.update({"p": ["a", "b"]}).update({"q": ["c", "d"]})
+
+    assert total.result()["Coverage@1"] == 2 / 2
+    with pytest.raises(DataError, match="2 items, but the batches show 3 different"):
+        total.update({"r": ["b", "a"]})
+
+
 def test_no_data_are_refused_before_there_is_no_number() -> None:
     # The convention refuses a mean over no query, too.
     total = rk.Accumulator("RR", convention="implicit")

@@ -24,6 +24,7 @@ from rankine._io.sources import Stream, no_judgements, no_rows
 from rankine._join.judgements import Truth
 from rankine._join.known import known_by
 from rankine._metrics.lists.kind import ListMetric
+from rankine._tables.joined import Listed
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -98,9 +99,14 @@ class Evaluations(Total[Part]):
             truth = None if truth is None else Truth(moved(truth.source, n_before))
         elif truth is not None:
             truth, source = paired_with(truth, source)
-        came = Arrivals.of(truth, source, items=self._n_items is not None)
-        self.part.came.check(came, self._n_items)  # before anything is computed
-        return Part.of(self._plan, self._job.evaluate(truth, source), came)
+        came = Arrivals.of(truth, source, items=self._plan.counts_items)
+        self.part.came.check(came, self._plan.catalog)  # before anything is computed
+        evaluation = self._job.evaluate(truth, source)
+        part = Part.of(self._plan, evaluation, came)
+        if self._size is not None:
+            for queries, table in zip(part.queries, evaluation.tables, strict=True):
+                queries.shown.items = _items_of(table)
+        return part
 
     def merge(self, other: Self, *, repeats: str = "error") -> None:
         """Add what another one has, with its queries numbered on if that was asked."""
@@ -167,10 +173,11 @@ class Evaluations(Total[Part]):
     def add(self, part: Part) -> None:
         """Add what is kept of other queries."""
         ours = self.part
-        ours.came.check(part.came, self._n_items)
+        ours.came.check(part.came, self._plan.catalog)
         by_place = ours.came.n_places > 0 and part.came.n_places > 0
         for queries, more in zip(ours.queries, part.queries, strict=True):
             _refuse_again(queries, more, by_place=by_place)
+            self._refuse_items(queries.shown.items | more.shown.items)
         ours += part
 
     def result(self) -> Accumulated:
@@ -195,11 +202,19 @@ class Evaluations(Total[Part]):
         return evaluation
 
     @property
-    def _n_items(self) -> int | None:
-        """How many items the catalogue has, if a metric reads only that of it."""
-        catalog, plan = self._job.catalog, self._plan
-        read = plan.counts_items or "catalog" in plan.needs
-        return catalog if read and isinstance(catalog, int) else None
+    def _size(self) -> int | None:
+        """How many items the catalogue has, if nothing else is known of it."""
+        catalog = self._job.catalog
+        return catalog if isinstance(catalog, int) else None
+
+    def _refuse_items(self, shown: set[str]) -> None:
+        """Refuse lists that show more items than the catalogue has."""
+        if self._size is not None and len(shown) > self._size:
+            msg = (
+                f"the catalogue has {count(self._size, 'item')}, but the batches show "
+                f"{count(len(shown), 'different one')}"
+            )
+            raise DataError(msg)
 
     @property
     def terms(self) -> tuple[Any, ...]:
@@ -216,6 +231,13 @@ class Evaluations(Total[Part]):
     def rows(self) -> str:
         """How many queries there are, in words."""
         return count(max(queries.n for queries in self.part.queries), "query")
+
+
+def _items_of(table: Any) -> set[str]:
+    """Return the items that lists show, by their texts, as ids may be of two types."""
+    if not isinstance(table, Listed) or table.items is None:
+        return set()
+    return set(map(str, table.items.gather(np.flatnonzero(table.table.shown(None)))))
 
 
 def _refuse_again(queries: Queries, more: Queries, *, by_place: bool) -> None:
