@@ -35,7 +35,8 @@ _LIKED = 0.75
 """How far up from the smallest grade those of liked items usually begin."""
 _HARDLY = 0.01
 """The share of judged items below which ids probably differ."""
-_NONE = math.inf, -math.inf
+NO_GRADES = math.inf, -math.inf
+"""The smallest and the largest grade where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Doubts:
     read: tuple[str, ...] = ()
     rises: int = 0
     falls: bool = False
-    grades: tuple[float, float] = _NONE
+    grades: tuple[float, float] = NO_GRADES
     rated: bool = False
     thresholds: tuple[float, ...] = ()
     contradiction: Contradiction = NO_CONTRADICTION
@@ -68,10 +69,7 @@ class Doubts:
             tuple(dict.fromkeys((*self.read, *other.read))),
             self.rises + other.rises,
             self.falls or other.falls,
-            (
-                min(self.grades[0], other.grades[0]),
-                max(self.grades[1], other.grades[1]),
-            ),
+            ends_of(self.grades, other.grades),
             self.rated or other.rated,
             tuple(sorted({*self.thresholds, *other.thresholds})),
             self.contradiction.plus(other.contradiction),
@@ -116,6 +114,13 @@ class Doubts:
                 "scores rise along every list, as distances do; if smaller is better, "
                 "give lower_is_better=True or --lower-is-better"
             )
+
+
+def ends_of(
+    ours: tuple[float, float], theirs: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the smallest and the largest number of two parts of the data."""
+    return min(ours[0], theirs[0]), max(ours[1], theirs[1])
 
 
 NO_DOUBTS = Doubts()
@@ -201,7 +206,7 @@ def doubts_of(
     column = judgements.column
     return Doubts(
         (*judgements.warnings, *source.warnings),
-        grades=truth.pool.bounds if thresholds else _NONE,
+        grades=truth.pool.bounds if thresholds else NO_GRADES,
         rated=bool(column) and _is_rating(column),
         thresholds=thresholds,
     )
