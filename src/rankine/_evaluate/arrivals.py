@@ -106,11 +106,8 @@ class Arrivals:
 
     def moved(self, by: int) -> Arrivals:
         """Return the same for queries with larger numbers."""
-        judged, alone = (
-            {str(query + by): query + by for query in queries.values()}
-            for queries in (self.judged, self.alone)
-        )
-        return replace(self, judged=judged, alone=alone)
+        judged = numbered_on(self.judged, by)
+        return replace(self, judged=judged, alone=numbered_on(self.alone, by))
 
     def check(self, other: Arrivals, size: int | None) -> None:
         """Refuse a part that cannot be put together with this one.
@@ -180,6 +177,11 @@ class Arrivals:
                 for queries in (self.judged, self.alone)
             )
         return self
+
+
+def numbered_on(queries: dict[Any, Any], by: int) -> dict[Any, Any]:
+    """Return larger numbers of queries, by their texts."""
+    return {str(query + by): query + by for query in queries.values()}
 
 
 def moved(source: Rows | Lists | Dense, by: int) -> Rows | Lists | Dense:
