@@ -114,9 +114,7 @@ class Baseline:
         }
         return Baseline(
             __version__,
-            definitions(job),
-            job.plan.rule.to_dict(),
-            {"depth": job.options.depth, "with": sorted(job.options.given)},
+            *_terms(job),
             queries,
             {query: entry.values for query, entry in queries.items()},
             __version__,
@@ -195,12 +193,8 @@ class Baseline:
 
     def refuse_other_terms(self, job: Job, path: Path) -> None:
         """Refuse a request with other metrics or another convention than its own."""
-        new = replace(
-            self,
-            metrics=definitions(job),
-            convention=job.plan.rule.to_dict(),
-            given={"depth": job.options.depth, "with": sorted(job.options.given)},
-        )
+        metrics, convention, given = _terms(job)
+        new = replace(self, metrics=metrics, convention=convention, given=given)
         differences = _differences(self, new)
         if differences:
             what = "; ".join(differences[:SHOWN])
@@ -220,10 +214,12 @@ UPDATE = "update=True or --update"
 _AGAIN = f"make the baseline again with {UPDATE}, from the run that it came from"
 
 
-def definitions(job: Job) -> dict[str, dict[str, Any]]:
-    """Return what each metric computes, by its name."""
+def _terms(job: Job) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Return metrics, convention and what was given, as a baseline has them."""
     pairs = zip(job.plan.labels, job.plan.bound, strict=True)
-    return {label: _definition(bound) for label, bound in pairs}
+    metrics = {label: _definition(bound) for label, bound in pairs}
+    given = {"depth": job.options.depth, "with": sorted(job.options.given)}
+    return metrics, job.plan.rule.to_dict(), given
 
 
 def _definition(bound: Metric) -> dict[str, Any]:
