@@ -197,7 +197,7 @@ def summarize(
         parts = np.where(entered, times * values, 0), np.where(entered, times, 0)
         value = _ratio(*parts)
     if weights is None:
-        value = _told(value if n else _nothing(metric, rule), rule)
+        value = _rounded(value if n else _nothing(metric, rule), rule.decimals)
     summary = Summary(
         value, values, n, n_undefined, gaps, parts, metric, table, known_empty
     )
@@ -258,7 +258,7 @@ def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
     else:
         known = None if weight is None else weight[entered]
         value = reduce(values[entered], metric.summary, known)
-    return replace(weighed, value=_told(value, rule))
+    return replace(weighed, value=_rounded(value, rule.decimals))
 
 
 def _is_pooled(metric: Metric, rule: Convention) -> bool:
@@ -312,19 +312,15 @@ def settled(
     """Return the number of n queries under a convention, also if no query is left."""
     if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
         value = math.nan
-    return _told(value if n else _nothing(metric, rule), rule)
+    return _rounded(value if n else _nothing(metric, rule), rule.decimals)
 
 
 def _no_parts(n: int) -> tuple[Floats, Floats]:
     return np.zeros(n), np.zeros(n)
 
 
-def _told(value: float, rule: Convention) -> float:
-    """Round as the convention does."""
-    return _rounded(value, rule.decimals)
-
-
 def _rounded(value: float, decimals: int | None) -> float:
+    """Round as a convention does, if it does."""
     if decimals is not None and math.isfinite(value):
         return round(value, decimals)
     return value
@@ -378,9 +374,8 @@ def of_all(
         n_lists = shown.tally(metric.depth, once=True).n_lists
         n = n_lists if n_lists > 1 else 0
     values = np.full(n_queries, np.nan) if each is None else each
-    return Summary(
-        _told(value, rule), values, n, n_queries - n, None, None, metric, None
-    )
+    value = _rounded(value, rule.decimals)
+    return Summary(value, values, n, n_queries - n, None, None, metric, None)
 
 
 def number_of_all(metric: Metric, shown: Exposure) -> float:
