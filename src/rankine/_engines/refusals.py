@@ -163,5 +163,4 @@ def _read_notes(plan: Plan, pair: Pair, top: TopRows | None) -> Iterator[str]:
 
 def _reads_judgements(plan: Plan, pair: Pair) -> bool:
     """Say whether any metric looks at judgements."""
-    needs = (metric.needs for group in plan.groups for _, metric, _ in group.members)
-    return pair.judged and (bool(plan.judged) or any("judgements" in n for n in needs))
+    return pair.judged and (bool(plan.judged) or "judgements" in plan.needs)

@@ -236,11 +236,8 @@ def _refuse_again(queries: Queries, more: Queries, *, by_place: bool) -> None:
 
 
 def reads_judged_queries(group: Group) -> bool:
-    """Say whether metrics look only at queries that have judgements."""
-    if not group.lists:
-        return True
-    judged = any("judgements" in metric.needs for _, metric, _ in group.members)
-    return judged and group.rule.queries != "run"
+    """Say whether metrics read judged items, or lists of judged queries alone."""
+    return not group.lists or group.judged_only
 
 
 def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
