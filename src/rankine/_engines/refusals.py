@@ -139,7 +139,7 @@ def found_in(
     if doubts.thresholds:
         doubts = replace(doubts, grades=grades)
     if pair.sequence:  # without one, rows come in any order
-        doubts = replace(doubts, rises=of_parts.rises, falls=of_parts.falls)
+        doubts = replace(doubts, steps=of_parts.steps)
     doubts = replace(doubts, missing=of_parts.missing)
     read = part.findings.read.between(_read_notes(job.plan, pair, top), ())
     return replace(part.findings, doubts=doubts, read=read)

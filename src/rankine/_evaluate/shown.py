@@ -118,8 +118,6 @@ def shown_in(group: Group, listed: Listed, *, judged: bool) -> Shown:
         shown.judged = table.awaited
     else:
         shown.trained = table.awaited
-    if items is None:
-        return shown
     for _, metric, _ in group.members:
         k = metric.depth
         if not metric.fact.of_all:

@@ -15,7 +15,7 @@ import numpy as np
 from rankine._base.contradiction import NO_CONTRADICTION, TRUST, Contradiction
 from rankine._base.text import count
 from rankine._tables.judged import Judged
-from rankine._tables.segments import NO_STEPS
+from rankine._tables.segments import NO_STEPS, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,8 +45,7 @@ class Doubts:
 
     Attributes:
         read: what was doubtful while reading them.
-        rises: how often a score is above the one before it in its list.
-        falls: whether one is below.
+        steps: how often a score is above or below the one before it in its list.
         grades: the smallest and the largest grade.
         rated: whether the grades come from a column of ratings.
         thresholds: the smallest relevant grades of metrics, where nobody gave them.
@@ -55,8 +54,7 @@ class Doubts:
     """
 
     read: tuple[str, ...] = ()
-    rises: int = 0
-    falls: bool = False
+    steps: Steps = NO_STEPS
     grades: tuple[float, float] = NO_GRADES
     rated: bool = False
     thresholds: tuple[float, ...] = ()
@@ -67,8 +65,7 @@ class Doubts:
         """Return what was seen of both parts of the data."""
         return Doubts(
             tuple(dict.fromkeys((*self.read, *other.read))),
-            self.rises + other.rises,
-            self.falls or other.falls,
+            self.steps + other.steps,
             ends_of(self.grades, other.grades),
             self.rated or other.rated,
             tuple(sorted({*self.thresholds, *other.thresholds})),
@@ -109,7 +106,7 @@ class Doubts:
             )
 
     def _rising(self) -> Iterable[str]:
-        if self.rises >= _RISES and not self.falls:
+        if self.steps.rises >= _RISES and not self.steps.falls:
             yield (
                 "scores rise along every list, as distances do; if smaller is better, "
                 "give lower_is_better=True or --lower-is-better"
@@ -222,8 +219,7 @@ def with_steps(doubts: Doubts, tables: Iterable[Any]) -> Doubts:
     """Add how scores rise and fall in the lists, from the tables made of them."""
     found = (table.steps for table in tables)
     late = (steps() if callable(steps) else steps for steps in found)
-    steps = max(late, default=NO_STEPS)
-    return replace(doubts, rises=steps.rises, falls=steps.falls > 0)
+    return replace(doubts, steps=max(late, default=NO_STEPS))
 
 
 @dataclass(frozen=True)

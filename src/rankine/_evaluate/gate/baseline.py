@@ -16,7 +16,7 @@ from rankine._evaluate.notes import few
 from rankine._evaluate.worst import first_items, plain, table_of
 from rankine._io.rows import as_rows
 from rankine._join.known import prints_of
-from rankine._tables.joined import SHOWN, Aligned, Listed
+from rankine._tables.joined import SHOWN, Aligned
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
@@ -267,28 +267,25 @@ def _tops(evaluation: Evaluation) -> dict[str, tuple[str, ...]]:
                 str(query): _hashes(entry.item for entry in top[:KEEP])
                 for query, top in zip(table.ids, tops, strict=True)
             }
-    listed = [table for table in tables.values() if isinstance(table, Listed)]
-    if not listed or listed[0].items is None:
-        return {}
-    table, ids = listed[0].table, listed[0].items
-    starts = table.starts.tolist()
+    listed = next(iter(tables.values()))
+    table, ids, starts = listed.table, listed.items, listed.table.starts.tolist()
     return {
         str(query): _hashes(
             ids[number]
             for number in table.item[start : min(end, start + KEEP)].tolist()
         )
-        for query, start, end in zip(listed[0].ids, starts, starts[1:], strict=False)
+        for query, start, end in zip(listed.ids, starts, starts[1:], strict=False)
     }
 
 
 def _listed(evaluation: Evaluation) -> set[str]:
     """Return the queries whose lists have items, judged or not."""
-    listed: set[str] = set()
-    for label in evaluation.summaries:
-        _, table = table_of(evaluation, label)
-        lengths = table.lengths.tolist()
-        listed |= {str(query) for query, n in zip(table.ids, lengths, strict=True) if n}
-    return listed
+    return {
+        str(query)
+        for table in evaluation.tables
+        for query, n in zip(table.ids, table.lengths.tolist(), strict=True)
+        if n
+    }
 
 
 def _hashes(items: Iterable[Any]) -> tuple[str, ...]:
