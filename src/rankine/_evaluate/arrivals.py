@@ -90,9 +90,7 @@ class Arrivals:
         For 100,000 queries of three rows, this takes 10 ms; `of` takes 55, as long as
         their evaluation.
         """
-        known, shown = (
-            rows.frame["query"].unique(maintain_order=True) for rows in (judged, listed)
-        )
+        known, shown = judged.lists(), listed.lists()
         alone = shown.filter(~shown.is_in(known.implode()))
         first, others = known.head(SHOWN).to_list(), alone.head(SHOWN).to_list()
         return Arrivals(
