@@ -38,15 +38,11 @@ class Shown:
         lists: the same -> how many lists there are of each length; empty ones not
             counted.
         lengths: cutoff -> how many lists there are of each length, and whose.
-        judged: how many users have judgements, if any has.
-        trained: how many users the training data have.
     """
 
     rows: dict[_Cut, list[pl.DataFrame]] = field(default_factory=dict)
     lists: dict[_Cut, Ints] = field(default_factory=dict)
     lengths: dict[int | None, Lengths] = field(default_factory=dict)
-    judged: int | None = None
-    trained: int | None = None
 
     def __iadd__(self, other: Shown) -> Self:
         """Add what other lists show."""
@@ -58,13 +54,16 @@ class Shown:
             self.lists[cut] = sum_of_counts(self.lists.get(cut, NOTHING.lists), lists)
         for k, lengths in other.lengths.items():
             self.lengths[k] = self.lengths.get(k, NO_LENGTHS) + lengths
-        if other.judged is not None:
-            self.judged = (self.judged or 0) + other.judged
-        self.trained = other.trained or self.trained
         return self
 
-    def tallies(self, n_lists: int, known: Known) -> Tallies:
-        """Number the items, and return what metrics read of so many lists."""
+    def tallies(self, n_lists: int, awaited: int | None, known: Known) -> Tallies:
+        """Number the items, and return what metrics read.
+
+        Args:
+            n_lists: how many lists there are.
+            awaited: how many users should have a list, None if unknown.
+            known: what is known of items and users.
+        """
         frames = {cut: _added(parts) for cut, parts in self.rows.items() if parts}
         ids = [frame["item"] for frame in frames.values()]
         codes, n_items, catalogue = counted(ids, known)
@@ -75,7 +74,7 @@ class Shown:
             n_lists,
             by_cut,
             self.lengths,
-            awaited=self.trained if self.judged is None else self.judged,
+            awaited=awaited,
             repeats=any(once for _, once in self.lists),
             **catalogue,
         )
@@ -110,14 +109,10 @@ def _by_length(frame: pl.DataFrame, code: Ints, n_items: int) -> dict[int, Ints]
     return by_length
 
 
-def shown_in(group: Group, listed: Listed, *, judged: bool) -> Shown:
+def shown_in(group: Group, listed: Listed) -> Shown:
     """Count what the lists of a batch show, as far as any metric asks."""
     table, items = listed.table, listed.items
     shown = Shown()
-    if judged:
-        shown.judged = table.awaited
-    else:
-        shown.trained = table.awaited
     for _, metric, _ in group.members:
         k = metric.depth
         if not metric.fact.of_all:
