@@ -440,7 +440,7 @@ def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:
 def _tied(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
     if seen.split:
         split = f"{count(seen.split, 'query')} with judged items tied across the depth"
-        yield f"{split} of the lists: the tie rule decides"
+        yield f"{split} of the lists: {_RULE_DECIDES}"
     depths = _depths(metrics)
     across = (seen.cuts[k].across for k in depths)
     who = [count(n, "query") if n else "" for n in across]
@@ -461,11 +461,8 @@ def _rule_of_ties(metrics: Sequence[Metric]) -> str:
         "best": "in their best order",
         "worst": "in their worst order",
     }
-    return (
-        words.get(str(chosen.pop()), _RULE_DECIDES)
-        if len(chosen) == 1
-        else _RULE_DECIDES
-    )
+    agreed = str(*chosen) if len(chosen) == 1 else ""
+    return words.get(agreed, _RULE_DECIDES)
 
 
 def _negative(seen: Seen, _: Sequence[Metric]) -> Iterator[str]:
