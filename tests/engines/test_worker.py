@@ -261,6 +261,27 @@ def test_a_list_of_which_nothing_is_left_is_empty_as_in_memory(convention: str) 
     assert settled(prepare(["AP"], options), state) == expected.mean
 
 
+@pytest.mark.parametrize("n_parts", [1, 2])
+def test_a_query_of_which_no_row_is_left_is_there_as_in_memory(n_parts: int) -> None:
+    job = prepare(["AP"], Options(lenient=True))
+    qrels: list[Row] = [("q", "a", 1), ("void", None, 1)]
+    empty: list[Row] = [("q", None, 1), ("other", "a", 1)]  # q has an empty list
+    apart: list[Row] = [("other", "a", 1)]
+
+    state, _ = shared(
+        job, qrels, empty, n_parts=n_parts, size=2, n_rows=2, lenient=True
+    )
+    assert settled(job, state) == {"AP": (0 + 0) / 2}
+    state, _ = shared(
+        job, qrels, apart, n_parts=n_parts, size=2, n_rows=2, lenient=True
+    )
+    with pytest.raises(RankineError) as refused:
+        settled(job, state)
+    with pytest.raises(RankineError, match="0 of 2 judged queries") as in_memory:
+        rk.evaluate(frame(qrels, "grade"), frame(apart, "score"), ["AP"], lenient=True)
+    assert str(refused.value) == str(in_memory.value)
+
+
 def test_another_version_is_refused() -> None:
     job = prepare(["AP"], Options())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,32 +11,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rankine._base.text import Counted
+from rankine._engines.state import State
 from rankine._engines.work import JUDGED, LISTED, SIDES
 from rankine._io.repeats import cleaned
 from rankine._io.sources import Rows
+from rankine._io.values import ends
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rankine._engines.work import Counts, Work
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedChunk:
-    """Some queries with all of their rows, as a reader would give them.
-
-    Attributes:
-        judged: the judgements.
-        listed: the run.
-        counts: rows of both, and those that are refused once all have been counted.
-        examples: the smallest of what is refused: a grade, or query and item.
-    """
-
-    judged: Rows
-    listed: Rows
-    counts: Counts
-    examples: dict[tuple[str, str], Any]
 
 
 def whole_queries(
@@ -79,16 +64,20 @@ def _frame(rows: Any) -> pl.DataFrame:
     return frame  # type: ignore[no-any-return]
 
 
-def chunk_of(work: Work, dropped: Counts, rows: pl.DataFrame) -> JudgedChunk:
-    """Return the rows of some queries as judgements and a run.
+def chunk_of(
+    work: Work, dropped: Counts, rows: pl.DataFrame
+) -> tuple[Rows, Rows, State]:
+    """Return the rows of some queries as a reader would: as judgements and a run.
+
+    Also returns what was seen of them.
 
     Args:
         work: what is to be computed.
         dropped: how many rows were left out before.
         rows: the rows, sorted by query.
     """
-    counts, examples = dropped.copy(), dict[tuple[str, str], Any]()
-    sides = []
+    state = State(dropped.copy())
+    counts, sides = state.counts, []
     for side, role in enumerate(SIDES):
         of_side = rows.filter(pl.col("kind") == side)
         known = of_side.filter(pl.col("item").is_not_null())
@@ -98,8 +87,7 @@ def chunk_of(work: Work, dropped: Counts, rows: pl.DataFrame) -> JudgedChunk:
             counts[role, "place"] += known["place"].null_count()
         frame = known.select("query", "item")
         if side == JUDGED or work.scored:
-            numbers = _numbers(work, side, known, counts, examples)
-            frame = frame.with_columns(numbers)
+            frame = frame.with_columns(_numbers(work, side, known, state))
         ranked = side == LISTED and work.ranked
         # A list of which nothing is left is an empty list, as in memory.
         queries = of_side["query"].unique(maintain_order=True)
@@ -107,7 +95,13 @@ def chunk_of(work: Work, dropped: Counts, rows: pl.DataFrame) -> JudgedChunk:
     if work.lenient:
         sides = [_cleaned(rows, counts) for rows in sides]
     judged, listed = sides
-    return JudgedChunk(judged, listed, counts, examples)
+    grade = judged.frame["value"]
+    fractions = grade.filter(grade != grade.floor())
+    if len(fractions):
+        state.examples[SIDES[JUDGED], "fraction"] = fractions.min()
+    if len(grade):
+        state.grades = ends(grade)
+    return judged, listed, state
 
 
 def check_rows(work: Work, rows: pl.DataFrame) -> None:
@@ -119,23 +113,17 @@ def check_rows(work: Work, rows: pl.DataFrame) -> None:
         _refuse_same_places(known.filter(pl.col("kind") == side), SIDES[side], column)
 
 
-def _numbers(
-    work: Work,
-    side: int,
-    rows: pl.DataFrame,
-    counts: Counts,
-    examples: dict[tuple[str, str], Any],
-) -> pl.Series:
+def _numbers(work: Work, side: int, rows: pl.DataFrame, state: State) -> pl.Series:
     """Return grades or scores; those to be refused later are counted and replaced."""
     value, role = rows["value"], SIDES[side]
     if side == LISTED and work.lenient:
         return value.fill_null(float("nan"))
-    counts[role, "missing"] += value.null_count()
+    state.counts[role, "missing"] += value.null_count()
     fine = value.is_finite() if side == JUDGED else value.is_not_nan()
     odd = rows.filter(~fine)
     if odd.height:
-        counts[role, "nan"] += odd.height
-        examples[role, "nan"] = (
+        state.counts[role, "nan"] += odd.height
+        state.examples[role, "nan"] = (
             min(map(str, odd["value"].to_list()))
             if side == JUDGED
             else odd.select("query", "item").sort("query", "item").row(0)

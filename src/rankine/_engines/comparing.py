@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rankine._base.text import count
 from rankine._engines.jobs import run_table
 from rankine._engines.spark import SparkEvaluation, evaluate
 from rankine._engines.work import MOST
 from rankine._evaluate.compare.compare import (
-    check_baseline,
     check_metric,
     check_systems,
     contested,
@@ -22,7 +19,7 @@ from rankine._evaluate.compare.compare import (
     unpaired,
 )
 from rankine._evaluate.compare.comparison import Comparison
-from rankine._evaluate.compare.system_values import SystemValues
+from rankine._evaluate.compare.system_values import Column, SystemValues
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.options import Options
 from rankine._stats.paired import DRAWS
@@ -88,8 +85,7 @@ def compare(
     if "name" in options:
         msg = "name= is for one run; the keys of runs are their names"
         raise ParameterError(msg)
-    check_systems(tuple(runs))
-    check_baseline(baseline, tuple(runs))
+    check_systems(tuple(runs), baseline)
     known = options.keys() & Options.__dataclass_fields__.keys()
     plan = prepare(metrics, Options(**{key: options[key] for key in known})).plan
     for asked, bound in zip(plan.asked, plan.bound, strict=True):
@@ -135,23 +131,9 @@ def _collected(
         raise ParameterError(msg)
     tables = [run_table(run.per_query) for run in evaluations.values()]
     ids = [table.column("query").to_pylist() for table in tables]
-    texts = {str(query): query for queries in ids for query in queries}
-    order = {text: place for place, text in enumerate(sorted(texts))}
-    shape = len(labels), len(tables), len(order)
-    values = np.full(shape, np.nan)
-    means, lows, highs = np.full((3, *shape[:2]), np.nan)
-    for system, (table, evaluation) in enumerate(
-        zip(tables, evaluations.values(), strict=True)
-    ):
-        places = [order[str(query)] for query in ids[system]]
-        for metric, label in enumerate(labels):
-            values[metric, system, places] = table.column(label).to_numpy()
-            means[metric, system] = evaluation[label]
-            bounds = evaluation.interval(label, confidence)
-            lows[metric, system], highs[metric, system] = bounds
-    directions = tuple(metric.higher_is_better for metric in first.bound)
-    queries = [texts[text] for text in order]
-    compared = SystemValues(
-        tuple(evaluations), labels, queries, values, means, lows, highs, directions
-    )
-    return compared, n_values
+    columns = {
+        (metric, system): Column(ids[system], table.column(label).to_numpy())
+        for system, table in enumerate(tables)
+        for metric, label in enumerate(labels)
+    }
+    return SystemValues.of(evaluations, labels, columns, confidence), n_values

@@ -6,13 +6,10 @@ import pickle
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-import pyarrow as pa
-
 from rankine._base.checks import check_count
 from rankine._engines.frames import blank_of, check_frame, functions, quoted
 from rankine._engines.jobs import collected
-from rankine._engines.work import answering
+from rankine._engines.work import answering, rows_of
 from rankine._io.columns import known_columns, told_column
 from rankine._online.rules import COLUMNS
 from rankine._online.summary import Accumulator
@@ -138,9 +135,8 @@ def _by_user(events: Any, column: str, n_partitions: int | None) -> Any:
 @answering
 def added_up(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     """Add up the events of a part, if it has any."""
-    tables = [batch for batch in batches if batch.num_rows]
-    if not tables:
+    rows = rows_of(batches)
+    if rows is None:
         return
     metrics, options = pickle.loads(sent)  # noqa: S301 - made by our own code
-    frame: Any = pl.from_arrow(pa.Table.from_batches(tables))
-    yield Accumulator(metrics, **options).update(frame)
+    yield Accumulator(metrics, **options).update(rows)

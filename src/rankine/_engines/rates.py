@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from rankine._base.checks import check_count
 from rankine._base.text import count
@@ -20,7 +19,7 @@ from rankine._engines.frames import (
     type_of,
 )
 from rankine._engines.jobs import collected, run_table
-from rankine._engines.work import MOST, answering, of_two_types
+from rankine._engines.work import MOST, answering, of_two_types, rows_of
 from rankine._evaluate.logs.estimate import answer
 from rankine._evaluate.logs.question import Question
 from rankine._io.logs import no_rows_in
@@ -238,11 +237,10 @@ class _Part:
 @answering
 def matched(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     """Match the rounds of a part, if it has any, with what is recommended."""
-    tables = [batch for batch in batches if batch.num_rows]
-    if not tables:
+    rows = rows_of(batches)
+    if rows is None:
         return
     asked, columns, offered, ties, texts = pickle.loads(sent)  # noqa: S301 - ours
-    rows: Any = pl.from_arrow(pa.Table.from_batches(tables))
     log = _of_table(rows, columns[0], 0)
     recommended = _of_table(rows, columns[1], 1) if offered is None else offered
     for names, both in texts:

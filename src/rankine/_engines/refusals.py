@@ -139,7 +139,7 @@ def found_in(
     if doubts.thresholds:
         doubts = replace(doubts, grades=grades)
     if pair.sequence:  # without one, rows come in any order
-        doubts = replace(doubts, rises=of_parts.rises, falls=of_parts.falls)
+        doubts = replace(doubts, steps=of_parts.steps)
     doubts = replace(doubts, missing=of_parts.missing)
     read = part.findings.read.between(_read_notes(job.plan, pair, top), ())
     return replace(part.findings, doubts=doubts, read=read)
@@ -168,5 +168,4 @@ def _read_notes(plan: Plan, pair: Pair, top: TopRows | None) -> Iterator[str]:
 
 def _reads_judgements(plan: Plan, pair: Pair) -> bool:
     """Say whether any metric looks at judgements."""
-    needs = (metric.needs for group in plan.groups for _, metric, _ in group.members)
-    return pair.judged and (bool(plan.judged) or any("judgements" in n for n in needs))
+    return pair.judged and (bool(plan.judged) or "judgements" in plan.needs)

@@ -5,17 +5,14 @@ It is small, whatever the number of queries, and travels from executors to the d
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from rankine._engines.work import JUDGED, SIDES
 from rankine._evaluate.notes import Seen
-from rankine._io.values import ends
+from rankine._evaluate.warnings import NO_GRADES, ends_of
 
 if TYPE_CHECKING:
-    from rankine._engines.chunks import JudgedChunk
     from rankine._engines.work import Counts
     from rankine._evaluate.part import Part
     from rankine.errors import RankineError
@@ -26,8 +23,9 @@ class State:
     """What was seen of some rows.
 
     Attributes:
-        counts: rows of judgements and of the run, and what became of them.
-        examples: the smallest of what some of these are.
+        counts: rows of judgements and of the run, and those that are refused once all
+            have been counted.
+        examples: the smallest of what is refused: a grade, or query and item.
         grades: the smallest and the largest grade.
         part: what the queries come to; None if none was evaluated.
         problems: why some data cannot be used, the first by its words.
@@ -35,19 +33,9 @@ class State:
 
     counts: Counts = field(default_factory=Counter)
     examples: dict[tuple[str, str], Any] = field(default_factory=dict)
-    grades: tuple[float, float] = (math.inf, -math.inf)
+    grades: tuple[float, float] = NO_GRADES
     part: Part | None = None
     problems: list[RankineError] = field(default_factory=list)
-
-    @staticmethod
-    def of(chunk: JudgedChunk) -> State:
-        """Count rows, and look at grades."""
-        grade, examples = chunk.judged.frame["value"], chunk.examples
-        fractions = grade.filter(grade != grade.floor())
-        if len(fractions):
-            examples = {**examples, (SIDES[JUDGED], "fraction"): fractions.min()}
-        bounds = ends(grade) if len(grade) else (math.inf, -math.inf)
-        return State(chunk.counts, examples, bounds)
 
     @property
     def seen(self) -> Seen:
@@ -60,8 +48,7 @@ class State:
         self.counts += other.counts
         for what, example in other.examples.items():
             self.examples[what] = min(self.examples.get(what, example), example)
-        least, most = self.grades
-        self.grades = min(least, other.grades[0]), max(most, other.grades[1])
+        self.grades = ends_of(self.grades, other.grades)
         if self.part is None:
             self.part = other.part
         elif other.part is not None:

@@ -73,6 +73,13 @@ def _as_batch(answer: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({"state": [pickle.dumps(answer)]})
 
 
+def rows_of(batches: Iterable[Any]) -> pl.DataFrame | None:
+    """Return all rows of a partition; None if it has none."""
+    tables = [batch for batch in batches if batch.num_rows]
+    rows: Any = pl.from_arrow(pa.Table.from_batches(tables)) if tables else None
+    return rows  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True)
 class Texts:
     """Ids that are ints in one table, and must be the plain forms of ints in another.

@@ -25,9 +25,9 @@ from rankine.errors import RankineError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rankine._engines.chunks import JudgedChunk
     from rankine._engines.work import Counts
     from rankine._evaluate.result import Evaluation
+    from rankine._io.sources import Rows
 
 
 @answering
@@ -41,16 +41,15 @@ def states(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
 
 def _state(work: Work, dropped: Counts, rows: pl.DataFrame) -> State:
     """Return what some queries come to, or why they cannot be used."""
-    chunk = chunk_of(work, dropped, rows)
-    state = State.of(chunk)
+    judged, listed, state = chunk_of(work, dropped, rows)
     try:
         check_rows(work, rows)
-        result = evaluate_chunk(work, chunk)
+        result = evaluate_chunk(work, judged, listed)
     except RankineError as error:
         # What is refused depends on all counts, so these are needed nevertheless.
         state.problems.append(without_rows(error))
         return state
-    came = Arrivals.first_of(chunk.judged, chunk.listed, has_judgements=work.judged)
+    came = Arrivals.first_of(judged, listed, has_judgements=work.judged)
     state.part = Part.of(work.plan, result, came)
     return state
 
@@ -59,7 +58,8 @@ def values(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     """Return the values of all queries of a partition."""
     work = _work(sent)
     for dropped, rows in whole_queries(batches, work.n_rows):
-        result = evaluate_chunk(work, chunk_of(work, dropped, rows))
+        judged, listed, _ = chunk_of(work, dropped, rows)
+        result = evaluate_chunk(work, judged, listed)
         # A mean over pairs of lists, of which one may be in another partition.
         apart = [
             pl.lit(None, pl.Float64).alias(label)
@@ -87,12 +87,12 @@ def _work(sent: bytes) -> Work:
     return work
 
 
-def evaluate_chunk(work: Work, chunk: JudgedChunk) -> Evaluation:
+def evaluate_chunk(work: Work, judged: Rows, listed: Rows) -> Evaluation:
     """Evaluate some queries as in memory."""
     return evaluate_source(
         work.plan,
-        Truth(chunk.judged) if work.judged else None,
-        chunk.listed,
+        Truth(judged) if work.judged else None,
+        listed,
         SIDES[LISTED],
         depth=work.depth,
         known=work.known,

@@ -53,10 +53,8 @@ class JoinNotes:
     further: int = 0
 
     @staticmethod
-    def of(tables: Iterable[Any]) -> JoinNotes:
+    def of(judged: Iterable[Aligned], listed: Iterable[Listed]) -> JoinNotes:
         """Return the notes of joined tables."""
-        judged = [table for table in tables if isinstance(table, Aligned)]
-        listed = [table for table in tables if isinstance(table, Listed)]
         # The same rows, ranked in other orders, which may drop others.
         of_judged = tuple(dict.fromkeys(note for one in judged for note in one.notes))
         stages = [
@@ -193,7 +191,7 @@ class Findings:
         return Findings(
             tuple(seen_in(table, metrics) for table in judged),
             with_steps(doubts, [*judged, *listed]),
-            JoinNotes.of(tables),
+            JoinNotes.of(judged, listed),
             tuple(cautions),
             tuple(note for table in listed for note in table.catalogue),
         )

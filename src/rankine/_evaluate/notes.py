@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from operator import add, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 
 from rankine._base.text import count, percent
 from rankine._evaluate.summary import has_no_weights
-from rankine._evaluate.warnings import hardly_met
+from rankine._evaluate.warnings import NO_GRADES, ends_of, hardly_met
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.joined import SHOWN, Aligned
 
@@ -109,7 +108,7 @@ class Seen:
     extra_ids: tuple[Any, ...] = ()
     in_common: tuple[int, ...] = 0, 0, 0
     listed: tuple[bool, bool] = False, False
-    grades: tuple[float, float] = math.inf, -math.inf
+    grades: tuple[float, float] = NO_GRADES
     negative: int = 0
     keeps_losses: bool = False
     floored: int = 0
@@ -136,10 +135,7 @@ class Seen:
             first_ids(self.extra_ids, other.extra_ids, by_id=by_id),
             _added(self.in_common, other.in_common),
             (self.listed[0] or other.listed[0], self.listed[1] or other.listed[1]),
-            (
-                min(self.grades[0], other.grades[0]),
-                max(self.grades[1], other.grades[1]),
-            ),
+            ends_of(self.grades, other.grades),
             self.negative + other.negative,
             self.keeps_losses or other.keeps_losses,
             self.floored + other.floored,
@@ -191,7 +187,7 @@ def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
         tuple(aligned.extra[:SHOWN]),
         aligned.in_common,
         (bool(table.in_run.any()), bool(length.any())),
-        (float(grade.min(initial=np.inf)), float(grade.max(initial=-np.inf))),
+        table.pool.bounds,
         int(np.count_nonzero(grade < 0)),
         table.keep_negative,
         aligned.floored,
@@ -444,7 +440,7 @@ def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:
 def _tied(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
     if seen.split:
         split = f"{count(seen.split, 'query')} with judged items tied across the depth"
-        yield f"{split} of the lists: the tie rule decides"
+        yield f"{split} of the lists: {_RULE_DECIDES}"
     depths = _depths(metrics)
     across = (seen.cuts[k].across for k in depths)
     who = [count(n, "query") if n else "" for n in across]
@@ -465,11 +461,8 @@ def _rule_of_ties(metrics: Sequence[Metric]) -> str:
         "best": "in their best order",
         "worst": "in their worst order",
     }
-    return (
-        words.get(str(chosen.pop()), _RULE_DECIDES)
-        if len(chosen) == 1
-        else _RULE_DECIDES
-    )
+    agreed = str(*chosen) if len(chosen) == 1 else ""
+    return words.get(agreed, _RULE_DECIDES)
 
 
 def _negative(seen: Seen, _: Sequence[Metric]) -> Iterator[str]:

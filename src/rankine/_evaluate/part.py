@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rankine._evaluate.arrivals import Arrivals
+from rankine._evaluate.arrivals import Arrivals, numbered_on
 from rankine._evaluate.findings import Findings
 from rankine._evaluate.shown import Shown, shown_in
 from rankine._evaluate.summary import of_all, summarize, together
@@ -107,11 +107,11 @@ class Queries:
     tables: list[Judged] = field(default_factory=list)
 
     @staticmethod
-    def of(group: Group, table: Any, *, judged: bool, sums: bool) -> Queries:
+    def of(group: Group, table: Any, *, sums: bool) -> Queries:
         """Return those of a joined table."""
         queries = Queries(len(table.ids))
         if isinstance(table, Listed):
-            queries.shown = shown_in(group, table, judged=judged)
+            queries.shown = shown_in(group, table)
         if sums:
             return queries
         queries.ids = {str(query): query for query in table.ids}
@@ -162,12 +162,12 @@ class Part:
                 values, and the smallest ids are the examples in notes.
         """
         tables: tuple[Any, ...] = evaluation.tables
-        judged, sums = bool(came.has_judgements), came.by_id
-        summaries, findings = [*evaluation.summaries.values()], evaluation.findings
-        numbers: dict[int, Any] = {}
+        sums, findings = came.by_id, evaluation.findings
+        summaries = [*evaluation.summaries.values()]
+        numbers: list[Any] = [None] * len(summaries)
         queries = []
         for group, table in zip(plan.groups, tables, strict=True):
-            queries.append(Queries.of(group, table, judged=judged, sums=sums))
+            queries.append(Queries.of(group, table, sums=sums))
             for number, metric, _ in group.members:
                 kept = Sums.of if sums else Values.of
                 whole = sums and metric.fact.of_all  # what is shown is enough
@@ -177,16 +177,12 @@ class Part:
         if sums:
             seen = tuple(replace(one, by_id=True) for one in findings.seen)
             findings = replace(findings, seen=seen)
-        every = [numbers[number] for number in sorted(numbers)]
-        return Part(queries, every, findings, came, evaluation.name)
+        return Part(queries, numbers, findings, came, evaluation.name)
 
     def moved(self, by: int) -> Part:
         """Return the same for queries with larger numbers."""
         queries = [
-            replace(
-                group, ids={str(query + by): query + by for query in group.ids.values()}
-            )
-            for group in self.queries
+            replace(group, ids=numbered_on(group.ids, by)) for group in self.queries
         ]
         seen = tuple(one.moved(by) for one in self.findings.seen)
         findings, came = replace(self.findings, seen=seen), self.came.moved(by)
@@ -215,14 +211,20 @@ class Part:
             known: what is known of items and users.
             weights: how much each query counts; None if all count the same.
         """
-        found: dict[int, Any] = {}
+        # Who should have a list: who has judgements, or else training data.
+        awaited = None if known.train is None else len(known.train.users)
+        if self.came.has_judgements:
+            awaited = self.came.n_judged
+        found: list[Any] = [None] * len(self.numbers)
         for group, queries in zip(plan.groups, self.queries, strict=True):
             tallies: Tallies | None = None
             for number, metric, rule in group.members:
                 kept = self.numbers[number]
                 if metric.fact.of_all and not kept.weighed:
-                    tallies = tallies or queries.shown.tallies(known)
+                    tallies = tallies or queries.shown.tallies(
+                        queries.n, awaited, known
+                    )
                     found[number] = kept.whole(metric, tallies, rule)
                 else:
                     found[number] = kept.summary(metric, rule, queries, weights)
-        return tuple(found[number] for number in sorted(found))
+        return tuple(found)

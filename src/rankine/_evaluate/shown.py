@@ -38,18 +38,12 @@ class Shown:
         lists: the same -> how many lists there are of each length; empty ones not
             counted.
         lengths: cutoff -> how many lists there are of each length, and whose.
-        n_lists: how many lists there are.
-        judged: how many users have judgements, if any has.
-        trained: how many users the training data have.
         items: the items, where they are compared with the size of a catalogue.
     """
 
     rows: dict[_Cut, list[pl.DataFrame]] = field(default_factory=dict)
     lists: dict[_Cut, Ints] = field(default_factory=dict)
     lengths: dict[int | None, Lengths] = field(default_factory=dict)
-    n_lists: int = 0
-    judged: int | None = None
-    trained: int | None = None
     items: set[str] = field(default_factory=set)
 
     def __iadd__(self, other: Shown) -> Self:
@@ -62,15 +56,17 @@ class Shown:
             self.lists[cut] = sum_of_counts(self.lists.get(cut, NOTHING.lists), lists)
         for k, lengths in other.lengths.items():
             self.lengths[k] = self.lengths.get(k, NO_LENGTHS) + lengths
-        self.n_lists += other.n_lists
-        if other.judged is not None:
-            self.judged = (self.judged or 0) + other.judged
-        self.trained = other.trained or self.trained
         self.items |= other.items
         return self
 
-    def tallies(self, known: Known) -> Tallies:
-        """Number the items, and return what metrics read."""
+    def tallies(self, n_lists: int, awaited: int | None, known: Known) -> Tallies:
+        """Number the items, and return what metrics read.
+
+        Args:
+            n_lists: how many lists there are.
+            awaited: how many users should have a list, None if unknown.
+            known: what is known of items and users.
+        """
         frames = {cut: _added(parts) for cut, parts in self.rows.items() if parts}
         ids = [frame["item"] for frame in frames.values()]
         codes, n_items, catalogue = counted(ids, known)
@@ -78,10 +74,10 @@ class Shown:
         for (cut, frame), code in zip(frames.items(), codes, strict=True):
             by_cut[cut] = Tally(_by_length(frame, code, n_items), self.lists[cut])
         return Tallies(
-            self.n_lists,
+            n_lists,
             by_cut,
             self.lengths,
-            awaited=self.trained if self.judged is None else self.judged,
+            awaited=awaited,
             repeats=any(once for _, once in self.lists),
             **catalogue,
         )
@@ -116,16 +112,10 @@ def _by_length(frame: pl.DataFrame, code: Ints, n_items: int) -> dict[int, Ints]
     return by_length
 
 
-def shown_in(group: Group, listed: Listed, *, judged: bool) -> Shown:
+def shown_in(group: Group, listed: Listed) -> Shown:
     """Count what the lists of a batch show, as far as any metric asks."""
     table, items = listed.table, listed.items
-    shown = Shown(n_lists=table.n_queries)
-    if judged:
-        shown.judged = table.awaited
-    else:
-        shown.trained = table.awaited
-    if items is None:
-        return shown
+    shown = Shown()
     for _, metric, _ in group.members:
         k = metric.depth
         if not metric.fact.of_all:

@@ -38,12 +38,11 @@ class Summary:
         values: one value per query, as it entered; nan where a query was left out.
         n: how many queries entered.
         n_undefined: how many queries were left out because there is no value.
-        gaps: where the metric itself has no value, None if it has one everywhere.
         parts: numerator and denominator per query, where these are pooled.
         metric: what was computed.
         table: what it was computed from, None if that was not kept.
-        known_empty: which queries have nothing to find, if there is no table to find
-            that out from.
+        known_empty: which queries have nothing to find, if that was found out, and the
+            table no longer tells.
         weights: how much each query counts; None if all count the same.
         whole: a number of a whole run before it was rounded, and what it is without
             each user, if that was saved.
@@ -53,10 +52,9 @@ class Summary:
     values: Floats
     n: int
     n_undefined: int
-    gaps: Bools | None
     parts: tuple[Floats, Floats] | None
     metric: Metric
-    table: Judged | None
+    table: Judged | None = None
     known_empty: Bools | None = None
     weights: Floats | None = None
     whole: tuple[float, Floats] | None = None
@@ -71,7 +69,7 @@ class Summary:
             return self.known_empty
         if self.table is None or not _needs_relevant(self.metric):
             return np.zeros(len(self.values), dtype=np.bool_)
-        return _empty(self.metric, self.table, self.gaps, self.weights)
+        return _empty(self.metric, self.table, None, self.weights)
 
     def take(self, kept: Bools) -> Summary:
         """Return the same of some queries, without the number that stands for all."""
@@ -84,7 +82,6 @@ class Summary:
             values=values,
             n=int(np.count_nonzero(~np.isnan(values))),
             n_undefined=_n_undefined(values, weights),
-            gaps=None if self.gaps is None else self.gaps[kept],
             parts=None if parts is None else (parts[0][kept], parts[1][kept]),
             table=None,
             known_empty=self.empty[kept],
@@ -173,12 +170,10 @@ def summarize(
     # it is to count 0 and no value is nan.
     how = metric.summary
     value = reduce(values, how)
-    n, n_undefined, gaps, known_empty = len(values), 0, None, None
+    n, n_undefined, empty = len(values), 0, None
     skips = rule.empty_list == "skip"
     if math.isnan(value) or rule.empty_truth != "zero" or skips:
-        values, gaps, known_empty = _with_fates(
-            metric, table, values, rule, ids, weights
-        )
+        values, empty = _with_fates(metric, table, values, rule, ids, weights)
         known = values[~np.isnan(values)]
         n, n_undefined = len(known), _n_undefined(values, weights)
         value = reduce(known, how)
@@ -197,10 +192,8 @@ def summarize(
         parts = np.where(entered, times * values, 0), np.where(entered, times, 0)
         value = _ratio(*parts)
     if weights is None:
-        value = _told(value if n else _nothing(metric, rule), rule)
-    summary = Summary(
-        value, values, n, n_undefined, gaps, parts, metric, table, known_empty
-    )
+        value = _rounded(value if n else _nothing(metric, rule), rule.decimals)
+    summary = Summary(value, values, n, n_undefined, parts, metric, table, empty)
     return summary if weights is None else _weighed(summary, rule, weights)
 
 
@@ -221,23 +214,21 @@ def _with_fates(
     rule: Convention,
     ids: IdSequence,
     weights: Floats | None,
-) -> tuple[Floats, Bools, Bools | None]:
+) -> tuple[Floats, Bools | None]:
     """Do with queries that have nothing to find, or no items, what the convention says.
 
-    Also returns where the metric has no value, and which queries have nothing to find,
-    if the values no longer tell.
+    Also returns which queries have nothing to find, if that matters here.
     """
-    gaps, known_empty = np.isnan(values), None
     empty = None
     if _needs_relevant(metric):
-        empty = _empty(metric, table, gaps, weights)
+        empty = _empty(metric, table, np.isnan(values), weights)
         if metric.empty in _BY_RULE:
             values = _with_empty(values, empty, rule, ids, metric.fact.lacks)
     if rule.empty_list == "skip":
         bare = table.without_items(metric.depth)
         values = np.where(bare, np.nan, values)
-        known_empty = None if empty is None else empty & ~bare
-    return values, gaps, known_empty
+        empty = None if empty is None else empty & ~bare
+    return values, empty
 
 
 def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
@@ -258,7 +249,7 @@ def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
     else:
         known = None if weight is None else weight[entered]
         value = reduce(values[entered], metric.summary, known)
-    return replace(weighed, value=_told(value, rule))
+    return replace(weighed, value=_rounded(value, rule.decimals))
 
 
 def _is_pooled(metric: Metric, rule: Convention) -> bool:
@@ -302,7 +293,7 @@ def together(metric: Metric, rule: Convention, summaries: Sequence[Summary]) -> 
     empty = np.concatenate(
         [summary.empty for summary in summaries] or [np.zeros(0, dtype=bool)]
     )
-    whole = Summary(value, values, n, n_undefined, None, parts, metric, None, empty)
+    whole = Summary(value, values, n, n_undefined, parts, metric, None, empty)
     return whole if weights is None else _weighed(whole, rule, weights)
 
 
@@ -312,19 +303,15 @@ def settled(
     """Return the number of n queries under a convention, also if no query is left."""
     if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
         value = math.nan
-    return _told(value if n else _nothing(metric, rule), rule)
+    return _rounded(value if n else _nothing(metric, rule), rule.decimals)
 
 
 def _no_parts(n: int) -> tuple[Floats, Floats]:
     return np.zeros(n), np.zeros(n)
 
 
-def _told(value: float, rule: Convention) -> float:
-    """Round as the convention does."""
-    return _rounded(value, rule.decimals)
-
-
 def _rounded(value: float, decimals: int | None) -> float:
+    """Round as a convention does, if it does."""
     if decimals is not None and math.isfinite(value):
         return round(value, decimals)
     return value
@@ -378,9 +365,8 @@ def of_all(
         n_lists = shown.tally(metric.depth, once=True).n_lists
         n = n_lists if n_lists > 1 else 0
     values = np.full(n_queries, np.nan) if each is None else each
-    return Summary(
-        _told(value, rule), values, n, n_queries - n, None, None, metric, None
-    )
+    value = _rounded(value, rule.decimals)
+    return Summary(value, values, n, n_queries - n, None, metric)
 
 
 def number_of_all(metric: Metric, shown: Exposure) -> float:

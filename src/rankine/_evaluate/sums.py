@@ -14,7 +14,6 @@ import numpy as np
 
 from rankine._base.records import cached_property
 from rankine._evaluate.notes import first_ids
-from rankine._evaluate.plan import rule_for
 from rankine._evaluate.summary import of_all, rounded_bounds, settled
 from rankine._stats.exact import Exact, added, exact_sum, product_error, root, to_float
 from rankine._stats.intervals import FLOOR, Interval, around
@@ -135,7 +134,7 @@ class Pooled(Sums):
 
     Attributes:
         metric: what was computed.
-        rule: the convention.
+        rule: the convention, as it holds for this metric.
         weights: None, as all queries count the same.
     """
 
@@ -175,7 +174,7 @@ class Pooled(Sums):
 
     def rounded(self, interval: Interval) -> Interval:
         """Round the bounds of an interval as the number is."""
-        return rounded_bounds(interval, rule_for(self.metric, self.rule).decimals)
+        return rounded_bounds(interval, self.rule.decimals)
 
     def interval(self, confidence: float) -> Interval:
         """Return Student's interval; of a ratio of sums by its linear approximation."""

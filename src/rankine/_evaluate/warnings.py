@@ -15,7 +15,7 @@ import numpy as np
 from rankine._base.contradiction import NO_CONTRADICTION, TRUST, Contradiction
 from rankine._base.text import count
 from rankine._tables.judged import Judged
-from rankine._tables.segments import NO_STEPS
+from rankine._tables.segments import NO_STEPS, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +35,8 @@ _LIKED = 0.75
 """How far up from the smallest grade those of liked items usually begin."""
 _HARDLY = 0.01
 """The share of judged items below which ids probably differ."""
-_NONE = math.inf, -math.inf
+NO_GRADES = math.inf, -math.inf
+"""The smallest and the largest grade where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +45,7 @@ class Doubts:
 
     Attributes:
         read: what was doubtful while reading them.
-        rises: how often a score is above the one before it in its list.
-        falls: whether one is below.
+        steps: how often a score is above or below the one before it in its list.
         grades: the smallest and the largest grade.
         rated: whether the grades come from a column of ratings.
         thresholds: the smallest relevant grades of metrics, where nobody gave them.
@@ -54,9 +54,8 @@ class Doubts:
     """
 
     read: tuple[str, ...] = ()
-    rises: int = 0
-    falls: bool = False
-    grades: tuple[float, float] = _NONE
+    steps: Steps = NO_STEPS
+    grades: tuple[float, float] = NO_GRADES
     rated: bool = False
     thresholds: tuple[float, ...] = ()
     contradiction: Contradiction = NO_CONTRADICTION
@@ -66,12 +65,8 @@ class Doubts:
         """Return what was seen of both parts of the data."""
         return Doubts(
             tuple(dict.fromkeys((*self.read, *other.read))),
-            self.rises + other.rises,
-            self.falls or other.falls,
-            (
-                min(self.grades[0], other.grades[0]),
-                max(self.grades[1], other.grades[1]),
-            ),
+            self.steps + other.steps,
+            ends_of(self.grades, other.grades),
             self.rated or other.rated,
             tuple(sorted({*self.thresholds, *other.thresholds})),
             self.contradiction.plus(other.contradiction),
@@ -111,11 +106,18 @@ class Doubts:
             )
 
     def _rising(self) -> Iterable[str]:
-        if self.rises >= _RISES and not self.falls:
+        if self.steps.rises >= _RISES and not self.steps.falls:
             yield (
                 "scores rise along every list, as distances do; if smaller is better, "
                 "give lower_is_better=True or --lower-is-better"
             )
+
+
+def ends_of(
+    ours: tuple[float, float], theirs: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the smallest and the largest number of two parts of the data."""
+    return min(ours[0], theirs[0]), max(ours[1], theirs[1])
 
 
 NO_DOUBTS = Doubts()
@@ -201,7 +203,7 @@ def doubts_of(
     column = judgements.column
     return Doubts(
         (*judgements.warnings, *source.warnings),
-        grades=truth.pool.bounds if thresholds else _NONE,
+        grades=truth.pool.bounds if thresholds else NO_GRADES,
         rated=bool(column) and _is_rating(column),
         thresholds=thresholds,
     )
@@ -217,8 +219,7 @@ def with_steps(doubts: Doubts, tables: Iterable[Any]) -> Doubts:
     """Add how scores rise and fall in the lists, from the tables made of them."""
     found = (table.steps for table in tables)
     late = (steps() if callable(steps) else steps for steps in found)
-    steps = max(late, default=NO_STEPS)
-    return replace(doubts, rises=steps.rises, falls=steps.falls > 0)
+    return replace(doubts, steps=max(late, default=NO_STEPS))
 
 
 @dataclass(frozen=True)

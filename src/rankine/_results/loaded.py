@@ -369,7 +369,6 @@ def _summary(node: Node, metric: Metric, n_queries: int) -> Summary:
         node["values"].numbers(n_queries),
         node["n"].count(),
         node["undefined"].count(),
-        None,
         parts,
         metric,
         None,

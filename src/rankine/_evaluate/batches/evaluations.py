@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import fields, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -149,15 +150,11 @@ class Evaluations(Total[Part]):
             self._plan.groups, self.part.queries, other.queries, strict=True
         )
         for group, ours, theirs in of_groups:
-            kept = np.array([text not in ours.ids for text in theirs.ids], bool)
-            if kept.all():
+            kept = [text not in ours.ids for text in theirs.ids]
+            if all(kept):
                 groups.append(theirs)
                 continue
-            ids = {
-                text: query
-                for text, query in theirs.ids.items()
-                if text not in ours.ids
-            }
+            ids = dict(compress(theirs.ids.items(), kept))
             groups.append(replace(theirs, n=len(ids), ids=ids))
             for number, metric, _ in group.members:
                 if metric.across or metric.fact.of_all:
@@ -167,7 +164,7 @@ class Evaluations(Total[Part]):
                         "without repeats"
                     )
                     raise ParameterError(msg)
-                numbers[number] = numbers[number].take(kept)
+                numbers[number] = numbers[number].take(np.array(kept))
         return replace(other, queries=groups, numbers=numbers)
 
     def add(self, part: Part) -> None:
@@ -261,14 +258,8 @@ def _refuse_again(queries: Queries, more: Queries, *, by_place: bool) -> None:
 
 
 def reads_judged_queries(group: Group) -> bool:
-    """Say whether metrics look only at queries that have judgements."""
-    if not group.lists:
-        return True
-    members = [
-        metric for _, metric, _ in group.members if isinstance(metric, ListMetric)
-    ]
-    judged = any("judgements" in metric.needs for metric in members)
-    return judged and group.rule.queries != "run"
+    """Say whether metrics read judged items, or lists of judged queries alone."""
+    return not group.lists or group.judged_only
 
 
 def _refuse(metric: Metric, bound: Metric, job: Job) -> None:

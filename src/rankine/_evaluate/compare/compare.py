@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from rankine._base.paths import told_apart
 from rankine._base.text import count
 from rankine._evaluate.compare.comparison import Comparison
 from rankine._evaluate.compare.side_by_side import evaluate_each
-from rankine._evaluate.compare.system_values import SystemValues
+from rankine._evaluate.compare.system_values import Column, SystemValues
 from rankine._evaluate.compare.whole_runs import check_whole, whole_notes, whole_of
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.intervals import draw_intervals
@@ -29,7 +30,6 @@ from rankine._stats.pairwise import Settings
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from rankine._base.arrays import Floats
     from rankine._conventions.convention import Convention
     from rankine._evaluate.evaluate import Job
     from rankine._evaluate.result import Evaluation
@@ -125,8 +125,7 @@ def compare_runs(
     Whatever can be checked without data is checked first. Judgements are read once.
     """
     settings.check(weighted=job.options.weights is not None)
-    check_systems(tuple(runs))
-    check_baseline(baseline, tuple(runs))
+    check_systems(tuple(runs), baseline)
     for asked, bound in zip(job.plan.asked, job.plan.bound, strict=True):
         if bound.fact.without is None:
             check_metric(asked, bound)
@@ -156,44 +155,24 @@ def compare_evaluations(
         for number, label in enumerate(labels)
         if bound[label].fact.without is not None
     }
-    each = [label for number, label in enumerate(labels) if number not in wholes]
-    queries = {  # tables of several metrics and runs share their ids
-        id(table.ids): table.ids
-        for label in each or labels
-        for _, table in (table_of(run, label) for run in evaluations.values())
-    }
-    texts = {str(query): query for ids in queries.values() for query in ids}
-    order = {text: place for place, text in enumerate(sorted(texts))}
-    placed = {
-        key: np.array([order[str(query)] for query in ids], dtype=np.int64)
-        for key, ids in queries.items()
-    }
-    shape = len(labels), len(evaluations), len(order)
-    values = np.full(shape, np.nan)
-    means, lows, highs = np.full((3, *shape[:2]), np.nan)
-    draw_intervals([*evaluations.values()], settings.confidence)
-    weights: Floats | None = None
+    columns: dict[tuple[int, int], Column] = {}
     for metric, label in enumerate(labels):
         for system, evaluation in enumerate(evaluations.values()):
-            summary = evaluation.summaries[label]
-            means[metric, system] = summary.value
-            bounds = evaluation.interval(label, settings.confidence)
-            lows[metric, system], highs[metric, system] = bounds
-            if metric in wholes:
-                continue
-            if summary.parts is not None:  # pooled by the convention
-                raise no_mean(label)
-            _, table = table_of(evaluation, label)
-            places = placed[id(table.ids)]
-            values[metric, system, places] = summary.values
-            if summary.weights is not None:
-                weights = np.zeros(len(order)) if weights is None else weights
-                weights[places] = summary.weights
-    compared = SystemValues(
-        tuple(evaluations), labels, [texts[text] for text in order], values, means,
-        lows, highs, tuple(bound[label].higher_is_better for label in labels), weights,
-        wholes,
-    )  # fmt: skip
+            summary, (_, table) = (
+                evaluation.summaries[label],
+                table_of(evaluation, label),
+            )
+            if metric not in wholes:
+                if summary.parts is not None:  # pooled by the convention
+                    raise no_mean(label)
+                column = Column(table.ids, summary.values, summary.weights)
+                columns[metric, system] = column
+            elif len(wholes) == len(labels):  # nothing else has queries
+                columns[metric, system] = Column(table.ids, None)
+    draw_intervals([*evaluations.values()], settings.confidence)
+    compared = SystemValues.of(
+        evaluations, labels, columns, settings.confidence, wholes
+    )
     notes = [*unpaired(compared), *contested(first.metrics)]
     notes += whole_notes(labels, wholes, settings)
     notes += said_once({name: run.notes for name, run in evaluations.items()})
@@ -237,8 +216,8 @@ def runs_of(runs: Any) -> dict[str, Any]:
     return named
 
 
-def check_systems(names: tuple[str, ...]) -> None:
-    """Refuse fewer than two systems, and names that are not valid text."""
+def check_systems(names: tuple[str, ...], baseline: str | None) -> None:
+    """Refuse fewer than two systems, names that are no text, an unknown baseline."""
     if len(names) < 2:  # noqa: PLR2004 - nothing to compare
         what = f"only {names[0]}" if names else "none"
         msg = f"a comparison needs at least two systems, got {what}"
@@ -247,6 +226,7 @@ def check_systems(names: tuple[str, ...]) -> None:
         if not name.isascii() and name != name.encode(errors="replace").decode():
             msg = f"the name {name!r} of a system contains an unpaired surrogate, which"
             raise ParameterError(msg + " is not valid text; give it another name")
+    check_baseline(baseline, names)
 
 
 def check_baseline(baseline: str | None, names: tuple[str, ...]) -> None:
@@ -318,12 +298,12 @@ def unpaired(compared: SystemValues) -> list[str]:
 
 def _refuse_apart(compared: SystemValues, there: Any, label: str) -> None:
     """Refuse two systems that have no query in common."""
-    for a in range(len(compared.systems)):
-        for b in range(a + 1, len(compared.systems)):
-            if not (there[a] & there[b]).any():
-                names = compared.systems[a], compared.systems[b]
-                msg = f"{names[0]} and {names[1]} have no query in common for {label}"
-                raise DataError(msg)
+    for (a, ours), (b, theirs) in combinations(
+        zip(compared.systems, there, strict=True), 2
+    ):
+        if not (ours & theirs).any():
+            msg = f"{a} and {b} have no query in common for {label}"
+            raise DataError(msg)
 
 
 def contested(metrics: tuple[Metric, ...]) -> list[str]:

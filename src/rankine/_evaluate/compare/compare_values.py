@@ -8,12 +8,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_flag
-from rankine._evaluate.compare.compare import (
-    check_baseline,
-    check_systems,
-    margins_of,
-    unpaired,
-)
+from rankine._evaluate.compare.compare import check_systems, margins_of, unpaired
 from rankine._evaluate.compare.comparison import Comparison
 from rankine._evaluate.compare.system_values import SystemValues
 from rankine._evaluate.summary import mean_of
@@ -88,8 +83,7 @@ def compare_values(
         msg = "a query appears twice in the frame; give each query one row"
         raise DataError(msg)
     names = tuple(name for name in table.columns if name != "query")
-    check_systems(names)
-    check_baseline(baseline, names)
+    check_systems(names, baseline)
     order = sorted(range(len(queries)), key=lambda row: str(queries[row]))
     columns = [_numbers_of(table, name)[order] for name in names]
     values = np.stack(columns)[None, :, :]

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
 
     from rankine._base.arrays import Floats, Ints
+    from rankine._evaluate.result import Evaluation
     from rankine._stats.jackknife import Whole
+
+
+class Column(NamedTuple):
+    """The values of a metric in a system.
+
+    Attributes:
+        ids: the queries; those of several metrics and systems may be the same object.
+        values: one per query; None if the metric has none.
+        weights: how much each query counts; None if all count the same.
+    """
+
+    ids: Sequence[Any] | pl.Series
+    values: Floats | None
+    weights: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +59,54 @@ class SystemValues:
     directions: tuple[bool | None, ...]
     weights: Floats | None = None
     wholes: Mapping[int, Whole] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        evaluations: Mapping[str, Evaluation],
+        labels: Sequence[str],
+        columns: Mapping[tuple[int, int], Column],
+        confidence: float,
+        wholes: Mapping[int, Whole] | None = None,
+    ) -> SystemValues:
+        """Bring the values of several evaluations to the same queries.
+
+        Args:
+            evaluations: by the names of the systems.
+            labels: the names of the metrics.
+            columns: by the numbers of metric and system, their values.
+            confidence: the level of the intervals of means.
+            wholes: as in the attributes.
+        """
+        queries = {id(column.ids): column.ids for column in columns.values()}
+        texts = {str(query): query for ids in queries.values() for query in ids}
+        order = {text: place for place, text in enumerate(sorted(texts))}
+        placed = {
+            key: np.array([order[str(query)] for query in ids], dtype=np.int64)
+            for key, ids in queries.items()
+        }
+        shape = len(labels), len(evaluations), len(order)
+        values = np.full(shape, np.nan)
+        weights: Floats | None = None
+        for (metric, system), column in columns.items():
+            places = placed[id(column.ids)]
+            if column.values is not None:
+                values[metric, system, places] = column.values
+            if column.weights is not None:
+                weights = np.zeros(len(order)) if weights is None else weights
+                weights[places] = column.weights
+        means, lows, highs = np.full((3, *shape[:2]), np.nan)
+        for metric, label in enumerate(labels):
+            for system, evaluation in enumerate(evaluations.values()):
+                means[metric, system] = evaluation[label]
+                bounds = evaluation.interval(label, confidence)
+                lows[metric, system], highs[metric, system] = bounds
+        first = next(iter(evaluations.values()))
+        bound = dict(zip(first.summaries, first.bound, strict=True))
+        directions = tuple(bound[label].higher_is_better for label in labels)
+        return SystemValues(
+            tuple(evaluations), tuple(labels), [texts[text] for text in order], values,
+            means, lows, highs, directions, weights, wholes or {},
+        )  # fmt: skip
 
     @property
     def n(self) -> Ints:

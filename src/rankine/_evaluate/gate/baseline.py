@@ -16,7 +16,7 @@ from rankine._evaluate.notes import few
 from rankine._evaluate.worst import first_items, plain, table_of
 from rankine._io.rows import as_rows
 from rankine._join.known import prints_of
-from rankine._tables.joined import SHOWN, Aligned, Listed
+from rankine._tables.joined import SHOWN, Aligned
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
@@ -114,9 +114,7 @@ class Baseline:
         }
         return Baseline(
             __version__,
-            definitions(job),
-            job.plan.rule.to_dict(),
-            {"depth": job.options.depth, "with": sorted(job.options.given)},
+            *_terms(job),
             queries,
             {query: entry.values for query, entry in queries.items()},
             __version__,
@@ -195,12 +193,8 @@ class Baseline:
 
     def refuse_other_terms(self, job: Job, path: Path) -> None:
         """Refuse a request with other metrics or another convention than its own."""
-        new = replace(
-            self,
-            metrics=definitions(job),
-            convention=job.plan.rule.to_dict(),
-            given={"depth": job.options.depth, "with": sorted(job.options.given)},
-        )
+        metrics, convention, given = _terms(job)
+        new = replace(self, metrics=metrics, convention=convention, given=given)
         differences = _differences(self, new)
         if differences:
             what = "; ".join(differences[:SHOWN])
@@ -220,10 +214,12 @@ UPDATE = "update=True or --update"
 _AGAIN = f"make the baseline again with {UPDATE}, from the run that it came from"
 
 
-def definitions(job: Job) -> dict[str, dict[str, Any]]:
-    """Return what each metric computes, by its name."""
+def _terms(job: Job) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Return metrics, convention and what was given, as a baseline has them."""
     pairs = zip(job.plan.labels, job.plan.bound, strict=True)
-    return {label: _definition(bound) for label, bound in pairs}
+    metrics = {label: _definition(bound) for label, bound in pairs}
+    given = {"depth": job.options.depth, "with": sorted(job.options.given)}
+    return metrics, job.plan.rule.to_dict(), given
 
 
 def _definition(bound: Metric) -> dict[str, Any]:
@@ -271,28 +267,25 @@ def _tops(evaluation: Evaluation) -> dict[str, tuple[str, ...]]:
                 str(query): _hashes(entry.item for entry in top[:KEEP])
                 for query, top in zip(table.ids, tops, strict=True)
             }
-    listed = [table for table in tables.values() if isinstance(table, Listed)]
-    if not listed or listed[0].items is None:
-        return {}
-    table, ids = listed[0].table, listed[0].items
-    starts = table.starts.tolist()
+    listed = next(iter(tables.values()))
+    table, ids, starts = listed.table, listed.items, listed.table.starts.tolist()
     return {
         str(query): _hashes(
             ids[number]
             for number in table.item[start : min(end, start + KEEP)].tolist()
         )
-        for query, start, end in zip(listed[0].ids, starts, starts[1:], strict=False)
+        for query, start, end in zip(listed.ids, starts, starts[1:], strict=False)
     }
 
 
 def _listed(evaluation: Evaluation) -> set[str]:
     """Return the queries whose lists have items, judged or not."""
-    listed: set[str] = set()
-    for label in evaluation.summaries:
-        _, table = table_of(evaluation, label)
-        lengths = table.lengths.tolist()
-        listed |= {str(query) for query, n in zip(table.ids, lengths, strict=True) if n}
-    return listed
+    return {
+        str(query)
+        for table in evaluation.tables
+        for query, n in zip(table.ids, table.lengths.tolist(), strict=True)
+        if n
+    }
 
 
 def _hashes(items: Iterable[Any]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from rankine._metrics.similarity._overlap import (
 )
 from rankine._metrics.similarity._rbo import TIES, Bounds, Ties, bounds, untied
 from rankine._metrics.similarity.weights import rbo_prefix_weight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankine._base.arrays import Floats
 
 On = Literal["intersection", "union"] | None
 
@@ -275,10 +280,7 @@ def kendall_tau(x: Any, y: Any, variant: Variant = "b", *, on: On = None) -> flo
         0.0
     """
     check_choice("variant", variant, VARIANTS)
-    first, other = paired(x, y, on)
-    return float(
-        correlation.tau(first, other, correlation.single(len(first)), variant)[0]
-    )
+    return _of_one(correlation.tau, paired(x, y, on), variant)
 
 
 def spearman(x: Any, y: Any, *, on: On = None) -> float:
@@ -304,8 +306,7 @@ def spearman(x: Any, y: Any, *, on: On = None) -> float:
         >>> round(spearman({"a": 3, "b": 2, "c": 1}, {"a": 2, "b": 3, "c": 1}), 4)
         0.5
     """
-    first, other = paired(x, y, on)
-    return float(correlation.spearman(first, other, correlation.single(len(first)))[0])
+    return _of_one(correlation.spearman, paired(x, y, on))
 
 
 def pearson(x: Any, y: Any, *, on: On = None) -> float:
@@ -327,8 +328,7 @@ def pearson(x: Any, y: Any, *, on: On = None) -> float:
         >>> round(pearson({"a": 1, "b": 2, "c": 4}, {"a": 2, "b": 4, "c": 8}), 12)
         1.0
     """
-    first, other = paired(x, y, on, by_score=True)
-    return float(correlation.pearson(first, other, correlation.single(len(first)))[0])
+    return _of_one(correlation.pearson, paired(x, y, on, by_score=True))
 
 
 def ndpm(reference: Any, system: Any, *, on: On = None) -> float:
@@ -360,8 +360,7 @@ def ndpm(reference: Any, system: Any, *, on: On = None) -> float:
         >>> ndpm(["a", "b", "c"], ["a", ["b", "c"]]), (0 + 1) / (2 * 3)
         (0.16666666666666666, 0.16666666666666666)
     """
-    first, other = paired(reference, system, on)
-    return float(correlation.ndpm(first, other, correlation.single(len(first)))[0])
+    return _of_one(correlation.ndpm, paired(reference, system, on))
 
 
 def fcp(
@@ -390,5 +389,11 @@ def fcp(
         0.6667
     """
     check_choice("tied", tied, TIED)
-    first, other = paired(reference, system, on)
-    return float(correlation.fcp(first, other, correlation.single(len(first)), tied)[0])
+    return _of_one(correlation.fcp, paired(reference, system, on), tied)
+
+
+def _of_one(
+    kernel: Callable[..., Floats], pair: tuple[Floats, Floats], *how: str
+) -> float:
+    """Return the correlation of the only pair of rankings there is."""
+    return float(kernel(*pair, correlation.single(len(pair[0])), *how)[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rankine._base.records import cached_property
 from rankine._evaluate.evaluate import prepare
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rankine._io.sources import Source
     from rankine._join.judgements import Truth
     from rankine._metrics.metric import Metric
+
+T = TypeVar("T")
 
 
 class SharedData:
@@ -49,10 +51,7 @@ class SharedData:
 
     def evaluated(self, metric: Metric, rule: str | Convention) -> Evaluation:
         """Evaluate the run as `evaluate` does, under a convention."""
-        evaluation: Evaluation = self._once(
-            (metric, rule), lambda: self._evaluated(metric, rule)
-        )
-        return evaluation
+        return self._once((metric, rule), lambda: self._evaluated(metric, rule))
 
     @cached_property
     def ranked(self) -> bool:
@@ -76,18 +75,12 @@ class SharedData:
         if self._qrels is None:
             return None
         how = self._options.reading("qrels", subtopics=subtopics)
-        truth: Truth = self._once(
-            ("qrels", subtopics), lambda: truth_of(self._qrels, how)
-        )
-        return truth
+        return self._once(("qrels", subtopics), lambda: truth_of(self._qrels, how))
 
     def _source(self, *, by_rank: bool) -> Source:
         by_rank = by_rank and opens_again(self._run)
         how = self._options.reading("run", by_rank=by_rank)
-        source: Source = self._once(
-            ("run", by_rank), lambda: held(source_of(self._run, how))
-        )
-        return source
+        return self._once(("run", by_rank), lambda: held(source_of(self._run, how)))
 
     def _reference(self, *, by_rank: bool) -> Source | None:
         data = self._options.reference
@@ -95,19 +88,16 @@ class SharedData:
             return None
         by_rank = by_rank and opens_again(data)
         how = self._options.reading("reference", by_rank=by_rank)
-        source: Source = self._once(
-            ("reference", by_rank), lambda: reference_of(data, how, None)
-        )
-        return source
+        return self._once(("reference", by_rank), lambda: reference_of(data, how, None))
 
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _once(self, key: Any, make: Callable[[], T]) -> T:
         """Return what was made under a key, or raise what was raised then."""
         if key not in self._held:
             try:
                 self._held[key] = make()
             except RankineError as error:
                 self._held[key] = error
-        held = self._held[key]
-        if isinstance(held, RankineError):
-            raise held
-        return held
+        made: T | RankineError = self._held[key]
+        if isinstance(made, RankineError):
+            raise made
+        return made
