@@ -8,10 +8,10 @@ from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from rankine._online.looks import looks_of, undated
+from rankine._online.looks import looks_of
 from rankine._online.rules import Rules
 from rankine._online.summary import Accumulator
-from rankine._online.sums import user_sums, whole
+from rankine._online.sums import counts_of, user_sums
 from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from rankine._online.sums import State, UserSums
+    from rankine._online.sums import UserCounts, UserSums
 
     Looks = Callable[..., Iterator[tuple[date, pl.DataFrame]]]
 
@@ -90,42 +90,41 @@ def sums_of(
         )
         raise ParameterError(msg)
     if not isinstance(events, Accumulator):
-        state = whole(events, Rules.of(rules), by, segment, daily=daily)
-        return _summed(state, metrics)
-    state = events._state  # noqa: SLF001 - of the same package
+        users = counts_of(events, Rules.of(rules), by, segment, daily=daily)
+        return _summed(users, metrics)
+    users = events.counts()
     for name in rules:
         msg = f"give {name} to the accumulator, when it is made"
         raise ParameterError(msg)
-    if state.daily != daily:
+    if users.daily != daily:
         msg = (
             "the accumulator keeps days separate; make it without daily=True, or give "
             "daily=True here too"
-            if state.daily
+            if users.daily
             else "daily=True needs an accumulator that was made with daily=True"
         )
         raise ParameterError(msg)
-    if by is not None and not state.by_arm:
+    if by is not None and not users.by_arm:
         msg = (
-            f"the accumulator was made with by={state.by!r}; a test needs the arms of "
+            f"the accumulator was made with by={users.by!r}; a test needs the arms of "
             "users, by='variant'"
         )
         raise ParameterError(msg)
-    if segment is not None and segment != state.segment:
+    if segment is not None and segment != users.segment:
         msg = (
-            f"the accumulator was made with segment={state.segment!r}, not {segment!r}"
+            f"the accumulator was made with segment={users.segment!r}, not {segment!r}"
         )
         raise ParameterError(msg)
-    return _summed(state, events.metrics if metrics is None else metrics)
+    return _summed(users, events.metrics if metrics is None else metrics)
 
 
 def _summed(
-    state: State, metrics: Sequence[str] | None
+    users: UserCounts, metrics: Sequence[str] | None
 ) -> tuple[UserSums, Looks | None]:
     """Return the sums of users over all days, and what gives those up to each day."""
-    counts = state.counted(metrics)
-    if not state.daily:
-        return state.sums_of(counts), None
-    return state.sums_of(undated(counts)), partial(looks_of, state, counts)
+    counts = users.counted(metrics)
+    sums = users.sums_of(counts, undated=True)
+    return sums, partial(looks_of, users, counts) if users.daily else None
 
 
 def sums_by_day(
@@ -140,5 +139,5 @@ def sums_by_day(
 def has_window(events: Any, rules: Mapping[str, Any]) -> bool:
     """Say whether users count for a fixed time after their first exposure."""
     if isinstance(events, Accumulator):
-        return events._state.rules.window is not None  # noqa: SLF001
+        return events.rules.window is not None
     return rules.get("window") is not None

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from rankine._online.asked import Looks
 
 _PAIR = 2
+_NOWHERE = "(none)"
+"""The segment of users that have none."""
 _CLOSE = 8
 """Ids are close together if they span at most this many times their number."""
 
@@ -229,7 +231,9 @@ def from_events(
         )
         msg = f"no metric can be computed from these events: {why}"
         raise DataError(msg)
-    frame = sums.frame if segment is not None else sums.frame.drop("segment")
+    frame = sums.frame.drop("segment")
+    if segment is not None:  # a user without one is in a segment, too
+        frame = sums.frame.with_columns(pl.col("segment").fill_null(_NOWHERE))
     notes = [*sums.notes]
     if cuped:
         notes += _without_before(frame, measures)

@@ -23,7 +23,7 @@ from rankine._io.tables import Places, origin_of, together
 from rankine._io.values import ids, numbers
 from rankine._online.rules import CODES, COLUMNS, KINDS, PASSIVE
 from rankine._online.texts import coded
-from rankine._online.times import times
+from rankine._online.times import DAY, times
 from rankine._online.words import as_word, as_words, engaging_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError, NoRowsError, nearest
 
@@ -56,38 +56,85 @@ _COMPARED = ("session", "variant", "segment", "value", "cost")
 
 
 @dataclass(frozen=True, eq=False)
-class Events:
-    """Events that were read.
+class Facts:
+    """What is known of some events as a whole; it adds up.
 
     Attributes:
-        frame: one row per event: user, session, the numbers of variant and segment
-            among their texts from 1 (0 for none), time in microseconds, the code of the
-            kind, the fact (twice the code, and one more if it engages), whether it
-            exposes, value, cost, and a key that identical rows share; as far as the log
-            has them.
-        texts: the names of variants and segments.
         has: the parts that the log has.
-        kinds: the kinds that it has.
+        kinds: the kinds of events that it has.
         words: the words of its events.
         clock: how its times were written.
         currency: the currency of its values and costs, if it says so.
+        fine: whether any event has a time of day, by which a duplicate can be told.
         n_read: how many rows were read.
         remarks: what holds for some events, and for how many.
         excluded: rows that were left out while reading, by reason.
         notes: what was assumed.
     """
 
-    frame: pl.DataFrame
-    texts: Mapping[str, pl.Series]
     has: frozenset[str]
     kinds: frozenset[str]
     words: frozenset[str]
     clock: str
     currency: str
+    fine: bool
     n_read: int
     remarks: Mapping[str, int]
     excluded: Mapping[str, int]
     notes: tuple[str, ...]
+
+    def __add__(self, other: Facts) -> Facts:
+        """Return what is known of both parts of a log; refuse parts that do not fit."""
+        if self.currency and other.currency not in {"", self.currency}:
+            what = "the log"
+            raise mixed(what, self.currency, other.currency)
+        if self.clock and other.clock not in {"", self.clock}:
+            msg = f"this part has {other.clock}, but those before have {self.clock}"
+            raise DataError(msg)
+        if other.has != self.has:
+            odd = min(other.has ^ self.has)
+            given = odd in other.has
+            words = ("has a", "had none") if given else ("has no", "had one")
+            msg = (
+                f"this part {words[0]} column for the {odd}, but those before "
+                f"{words[1]}"
+            )
+            raise DataError(msg)
+        return Facts(
+            self.has,
+            self.kinds | other.kinds,
+            self.words | other.words,
+            self.clock or other.clock,
+            self.currency or other.currency,
+            self.fine or other.fine,
+            self.n_read + other.n_read,
+            _both(self.remarks, other.remarks),
+            _both(self.excluded, other.excluded),
+            tuple(dict.fromkeys((*self.notes, *other.notes))),
+        )
+
+
+def _both(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, int]:
+    return {key: ours.get(key, 0) + theirs.get(key, 0) for key in {**ours, **theirs}}
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """Events that were read.
+
+    Attributes:
+        frame: one row per event: user, the key of the session, the numbers of variant
+            and segment among their texts from 1 (0 for none), time in microseconds, the
+            fact (twice the code of the kind, and one more if it engages), whether it
+            exposes, value, cost, and a key that identical rows share; as far as the log
+            has them and the rules ask for them.
+        texts: the names of variants and segments.
+        facts: what is known of them as a whole.
+    """
+
+    frame: pl.DataFrame
+    texts: Mapping[str, pl.Series]
+    facts: Facts
 
 
 def open_log(data: Any, rules: Rules) -> Table:
@@ -130,7 +177,9 @@ def event_batches(
         frame, texts, clock, words, more = _typed(raw, column_of, origin, rules)
         currency = _currency(raw, column_of, frame, table.name)
         has = frozenset(column_of)
-        events = _kept(frame, texts, has, clock, currency, words, [*notes, *more])
+        events = _kept(
+            frame, texts, has, clock, currency, words, [*notes, *more], rules
+        )
         empty = False
         yield events
     if empty:
@@ -218,6 +267,11 @@ def _typed(
     for part in ("user", "session", "variant", "segment"):
         if part in column_of:
             columns[part] = labels(raw[column_of[part]], part, origin)
+    if "session" in columns:
+        session = columns["session"].cast(pl.String)
+        # Not by its hash alone, which is that of a null where there is none.
+        keys = session.hash()
+        columns["session"] = keys.set(session.is_null(), None)
     for part in [part for part in ("variant", "segment") if part in columns]:
         texts[part], group = coded(columns[part])
         columns[part] = pl.Series(group)
@@ -387,6 +441,7 @@ def _kept(
     currency: str,
     words: frozenset[str],
     notes: list[str],
+    rules: Rules,
 ) -> Events:
     """Leave out events that cannot be used, and count them."""
     n_read = frame.height
@@ -409,7 +464,10 @@ def _kept(
     if "cost" in has:
         remarks[_CREDIT] = int((frame["cost"] < 0).sum())
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())
-    return Events(
-        frame, texts, has, kinds, words, clock, currency, n_read, remarks, excluded,
+    fine = "time" in has and bool((frame["time"] % DAY != 0).any())
+    unread = ["kind", *([] if rules.exposure is not None else ["exposes"])]
+    facts = Facts(
+        has, kinds, words, clock, currency, fine, n_read, remarks, excluded,
         tuple(notes),
     )  # fmt: skip
+    return Events(frame.drop(unread), texts, facts)

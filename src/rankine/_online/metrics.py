@@ -60,8 +60,8 @@ class OnlineMetric:
 
 _CONVERTING = {
     "users": (pl.col("conversions") > 0, pl.col("events") > 0),
-    "sessions": (pl.col("converting"), pl.col("sessions")),
-    "clicks": (pl.col("converted"), pl.col("clicks")),
+    "sessions": (pl.col("converting_sessions"), pl.col("sessions")),
+    "clicks": (pl.col("converting_clicks"), pl.col("clicks")),
 }
 _CONVERTS = {
     "users": "users with a conversion / users",
@@ -148,7 +148,7 @@ METRICS: dict[str, OnlineMetric] = {
         higher_is_better=False,
     ),
     "engagement_rate": OnlineMetric(
-        lambda _: (pl.col("engaged"), pl.col("sessions")),
+        lambda _: (pl.col("engaged_sessions"), pl.col("sessions")),
         lambda rules: f"sessions {_engaged(rules)} / sessions; {_session(rules)}",
         lambda _: "sessions",
         lambda rules: (
@@ -167,7 +167,7 @@ METRICS: dict[str, OnlineMetric] = {
         usual=False,
     ),
     "time_on_page": OnlineMetric(
-        lambda _: (pl.col("dwell") / SECOND, pl.col("timed")),
+        lambda _: (pl.col("dwell") / SECOND, pl.col("timed_page_views")),
         lambda rules: f"{_dwell(rules)}; {_session(rules)}",
         lambda _: "page views",
         lambda _: ("pageview", "time"),

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankine._base.checks import check_number
 from rankine._evaluate.summary import finite
-from rankine._online.people import counted
+from rankine._online.oddities import counted
 from rankine._online.rules import LastPage, Rules, Unit
 from rankine._online.spreads import (
     NONE,
@@ -23,7 +23,7 @@ from rankine._online.spreads import (
     wilson,
     without_spread,
 )
-from rankine._online.sums import State, whole
+from rankine._online.sums import counts_of
 from rankine._online.times import SECOND
 from rankine.errors import ParameterError
 
@@ -106,7 +106,7 @@ def _of_log(
 ) -> Rate:
     """Return a metric over all users of a log."""
     rules = Rules.of(options)
-    sums = whole(events, rules).sums([name])
+    sums = counts_of(events, rules).sums([name])
     y, x = (sums.frame[f"{name}.{side}"].to_numpy() for side in "yx")
     value, bounds, n, why = summed(name, rules, y, x, confidence)
     left = [f"left out: {counted(n, what)}" for what, n in sums.excluded.items()]
@@ -418,11 +418,10 @@ def time_on_page(
         times = _bare(seconds, rules)
         users = np.arange(len(times))
     else:
-        state = State(Rules.of(rules), by=None, in_order=False)
-        state.update(events)
-        notes = state.sums(["time_on_page"]).notes
-        numbers, dwell = state.page_views()
-        times, users = dwell / SECOND, np.unique(numbers, return_inverse=True)[1]
+        counts = counts_of(events, Rules.of(rules))
+        notes = counts.sums(["time_on_page"]).notes
+        users, dwell = counts.page_views()
+        times = dwell / SECOND
     if len(times) == 0:
         why = "time_on_page is undefined: no page view has a next"
         return Rate("time_on_page", math.nan, NONE, 0, confidence, (*notes, why))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from rankine._base.checks import check_choice, check_flag
 from rankine._io.columns import check_parts
-from rankine._online.times import SECOND, span
+from rankine._online.times import DAY, SECOND, span
 from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ PASSIVE = KINDS[: KINDS.index("click")]
 """What happens without the user doing anything more."""
 MONEY = 10**18
 """Money is kept in whole parts of this size, so that sums are exact in any order."""
-_DAY = 24 * 60 * 60 * SECOND
 Unit = Literal["users", "sessions", "clicks"]
 LastPage = Literal["exclude", "heartbeat"]
 
@@ -130,11 +129,6 @@ class Rules:
         return span("session_gap", self.session_gap, 60 * SECOND, "minutes")
 
     @property
-    def gap_of_ids(self) -> int:
-        """Microseconds after which a session with an id is no longer waited for."""
-        return max(self.gap, _DAY)
-
-    @property
     def engaged_after(self) -> int | None:
         """Microseconds that make a session engaged; None if events do."""
         if isinstance(self.engaged, (int, float)):
@@ -149,9 +143,7 @@ class Rules:
     @property
     def within(self) -> int | None:
         """Microseconds after the first exposure that count."""
-        return (
-            None if self.window is None else span("window", self.window, _DAY, "days")
-        )
+        return None if self.window is None else span("window", self.window, DAY, "days")
 
 
 def check_titles(by: str | None, segment: str | None, *, daily: bool) -> None:

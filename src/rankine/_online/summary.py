@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import polars as pl
 
-from rankine._base.checks import check_flag, check_number
+from rankine._base.checks import check_number
+from rankine._base.memory import bytes_of
 from rankine._evaluate.summary import finite
 from rankine._io.values import kind_of
 from rankine._online.drawn import Drawn
+from rankine._online.log import EventLog
 from rankine._online.metrics import METRICS, check_metrics
 from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
-from rankine._online.rules import Rules, check_titles
+from rankine._online.rules import Rules, check_groups, check_titles
 from rankine._online.spreads import summed
-from rankine._online.sums import State, whole
+from rankine._online.sums import UserCounts, counts_of
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -107,10 +109,11 @@ class Summary(Drawn):
 class Accumulator:
     """The same as `summarize` for a log that comes in parts.
 
-    Users who return, and sessions that continue in the next part, are counted once.
-    However the log is split, the result is the same to the last bit. For a large log,
-    sessions that are over are kept as sums per user; an event that comes too late for
-    that is refused.
+    Events may come in any order and in any parts, and accumulators may be merged in any
+    order: users who return, and sessions that continue in another part, are counted
+    once, and the result is the same to the last bit. What is needed of every event is
+    kept, 40 to 50 bytes; if they are more than memory allows, on disk, where they take
+    a third of that.
 
     Args:
         metrics: their names; all that the log has columns for, if not given.
@@ -118,11 +121,8 @@ class Accumulator:
         segment: as in `summarize`.
         daily: as in `summarize`.
         confidence: as in `summarize`.
-        in_order: False if the events of a user may come in any order: then what is
-            needed of every event is kept. True if all parts come in order of time: then
-            only the sums of users, the sessions that may continue and the ids of events
-            are kept, a session id that returns after a day of silence is a new session,
-            and nothing can be merged.
+        memory_limit: the memory that the process may use, as ``"1GB"`` or a number of
+            bytes; half of what is free if not given.
         **rules: as in `summarize`.
 
     Examples:
@@ -145,27 +145,24 @@ class Accumulator:
         segment: str | None = None,
         daily: bool = False,
         confidence: float = 0.95,
-        in_order: bool | None = None,
+        memory_limit: int | str | None = None,
         **rules: Unpack[RuleOptions],
     ) -> None:
         check_number("confidence", confidence, above=0, below=1)
-        if in_order is not None:
-            check_flag("in_order", in_order)
         check_metrics(metrics)
         names = metrics if metrics is None or isinstance(metrics, str) else [*metrics]
         self.metrics, self.confidence = names, confidence
-        self._state = State(
-            Rules.of(rules),
-            by,
-            segment,
-            daily=daily,
-            in_order=in_order,
-        )
+        self.rules, self.daily = Rules.of(rules), daily
+        check_groups(by, segment, daily)
+        memory = None
+        if memory_limit is not None:
+            memory = bytes_of(memory_limit, "memory_limit")
+        self._log = EventLog(self.rules, by, segment, memory=memory)
         check_titles(by, segment, daily=daily)
 
     def update(self, events: Any) -> Self:
         """Add events, in any form that `summarize` accepts."""
-        self._state.update(events)
+        self._log.update(events)
         return self
 
     def merge(self, other: Accumulator) -> Self:
@@ -185,16 +182,26 @@ class Accumulator:
                     f"{name} is {mine!r} and {theirs!r}"
                 )
                 raise DataError(msg)
-        self._state.merge(other._state)
+        ours, log = self._log, other._log
+        if (self.rules, self.daily, ours.by, ours.segment) != (
+            other.rules, other.daily, log.by, log.segment,
+        ):  # fmt: skip
+            msg = "these were made with different arguments and cannot be merged"
+            raise DataError(msg)
+        ours.merge(log)
         return self
+
+    def counts(self) -> UserCounts:
+        """Return what users did so far."""
+        return UserCounts(self._log, daily=self.daily)
 
     def sums(self) -> UserSums:
         """Return the sums of every user so far."""
-        return self._state.sums(self.metrics)
+        return self.counts().sums(self.metrics)
 
     def result(self) -> Summary:
         """Return the metrics of all events so far."""
-        return _summary(self._state, self.metrics, self.confidence)
+        return _summary(self.counts(), self.metrics, self.confidence)
 
 
 def summarize(
@@ -262,22 +269,24 @@ def summarize(
     check_metrics(metrics)
     given = Rules.of(rules)
     check_titles(by, segment, daily=daily)
-    state = whole(events, given, by, segment, daily=daily)
-    return _summary(state, metrics, confidence)
+    counts = counts_of(events, given, by, segment, daily=daily)
+    return _summary(counts, metrics, confidence)
 
 
-def _summary(state: State, metrics: Sequence[str] | None, confidence: float) -> Summary:
+def _summary(
+    users: UserCounts, metrics: Sequence[str] | None, confidence: float
+) -> Summary:
     """Return one row per metric and group of users."""
-    columns = {"variant": state.by, "segment": state.segment, "day": "day"}
+    columns = {"variant": users.by, "segment": users.segment, "day": "day"}
     groups = [
         label
         for label in columns
-        if label in (state.has or ()) or (label == "day" and state.daily)
+        if label in users.facts.has or (label == "day" and users.daily)
     ]
-    counts = state.counted(metrics)
+    counts = users.counted(metrics)
     cells = sorted(
-        state.groups(
-            counts, groups, lambda name, sides: _cell(name, state, sides, confidence)
+        users.groups(
+            counts, groups, lambda name, sides: _cell(name, users, sides, confidence)
         ),
         key=lambda cell: [(part is not None, part) for part in cell[0]],
     )
@@ -302,25 +311,25 @@ def _summary(state: State, metrics: Sequence[str] | None, confidence: float) -> 
     types |= dict.fromkeys(("n", "users"), pl.Int64)
     table = pl.DataFrame(rows, types, orient="row")
     notes = counts.notes
-    if state.by is not None and "variant" not in (state.has or ()):
+    if users.by is not None and "variant" not in users.facts.has:
         notes = (*notes, "the log has no variant: all users are one group")
     return Summary(
         table,
-        {name: METRICS[name].says(state.rules) for name in counts.metrics},
+        {name: METRICS[name].says(users.rules) for name in counts.metrics},
         counts.left_out,
         counts.excluded,
         (*notes, *reasons),
-        state.n_read,
+        users.facts.n_read,
         confidence,
         tuple(names),
     )
 
 
 def _cell(
-    name: str, state: State, sides: Pairs, confidence: float
+    name: str, users: UserCounts, sides: Pairs, confidence: float
 ) -> tuple[tuple[Any, ...], str]:
     """Return value, bounds, n and users of a metric in a group, and what is missing."""
     y, x, often = sides
-    value, bounds, n, why = summed(name, state.rules, y, x, confidence, often)
-    users = len(y) if often is None else int(often.sum())
-    return (value, *bounds, n, users), why
+    value, bounds, n, why = summed(name, users.rules, y, x, confidence, often)
+    n_users = len(y) if often is None else int(often.sum())
+    return (value, *bounds, n, n_users), why

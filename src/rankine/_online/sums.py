@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -17,41 +17,32 @@ import polars as pl
 
 from rankine._base.blocks import at_once
 from rankine._base.text import count
-from rankine._online.events import ABOUT, open_log
-from rankine._online.held import RETURNS, Held
-from rankine._online.kept import DisorderError
+from rankine._online.events import ABOUT
+from rankine._online.log import LABELS, EventLog
 from rankine._online.metrics import METRICS, chosen
-from rankine._online.order import stable
-from rankine._online.people import by_user, counted, oddities
-from rankine._online.rules import Rules
-from rankine._online.sources import Query, refuse_database
+from rankine._online.oddities import counted, oddities
+from rankine._online.rules import Rules, check_groups
 from rankine._online.spreads import paired
-from rankine._online.tallies import (
-    AFTER,
-    BEFORE,
-    BEYOND,
-    NEVER,
-    NO_DAY,
-    added,
-    cut,
-    dwells,
-    numbered,
-    once,
-    tallied,
-    together,
-)
+from rankine._online.users import AFTER, BEFORE, BEYOND, Counting, added
 from rankine._online.words import notes_on
+from rankine._tables.segments import stable_order
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
-    from rankine._base.arrays import AnyArray, Bools, Ints
+    from rankine._base.arrays import AnyArray, Bools
+    from rankine._online.events import Facts
     from rankine._online.spreads import Pairs
 
 T = TypeVar("T")
 
 _EPOCH = date(1970, 1, 1)
+_AGAIN = "duplicate events"
+COARSE = (
+    "identical rows all count: there is neither an event id nor a time of day that "
+    "would tell a duplicate"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +71,10 @@ class UserSums:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """What users did, as whole numbers.
+    """What the users of a log did, as whole numbers, and which of them count.
 
     Attributes:
-        parts: rows of counts by user, phase and day; some are still to be added up.
+        rows: the counts by user, phase and day.
         users: which users count, by their numbers.
         groups: the numbers of the variant and the segment of each user.
         metrics: the metrics, in their order.
@@ -92,7 +83,7 @@ class Counted:
         excluded: events and users that were left out, by reason.
     """
 
-    parts: list[pl.DataFrame]
+    rows: pl.DataFrame
     users: Bools
     groups: dict[str, AnyArray]
     metrics: tuple[str, ...]
@@ -100,37 +91,26 @@ class Counted:
     notes: tuple[str, ...]
     excluded: dict[str, int]
 
-    def rows(self, phase: int, day: int | None = None) -> pl.DataFrame:
-        """Return the counts of all users who count, on all days or on one."""
-        kept = []
-        for part, first, last in self._spans:
-            if day is None or first <= day <= last:
-                wanted = self.users[part["user"].to_numpy()]
-                wanted &= part["phase"].to_numpy() == phase
-                if day is not None and first < last:
-                    wanted &= part["day"].to_numpy() == day
-                kept.append(part if wanted.all() else part.filter(wanted))
-        if not kept:
-            return self.parts[0].clear()
-        rows = together(kept)
-        is_one_day = rows["day"].min() == rows["day"].max()
-        return once(rows) if is_one_day else added(rows)
+    def of(self, phase: int, day: int | None = None) -> pl.DataFrame:
+        """Return the counts of all users who count, a row each: of a day or of all."""
+        rows = self.counting(phase)
+        if day is not None:
+            rows = rows.filter(pl.col("day") == day)
+        if rows["user"].n_unique() < rows.height:
+            rows = added(rows, "user")
+        return rows
 
-    def counting(self, phase: int) -> Iterator[pl.DataFrame]:
-        """Yield the counts of the users who count."""
-        for part in self.parts:
-            wanted = self.users[part["user"].to_numpy()]
-            wanted &= part["phase"].to_numpy() == phase
-            yield part if wanted.all() else part.filter(wanted)
+    def counting(self, phase: int) -> pl.DataFrame:
+        """Return the rows of the users who count."""
+        rows = self.rows
+        wanted = self.users[rows["user"].to_numpy()]
+        wanted &= rows["phase"].to_numpy() == phase
+        return rows if wanted.all() else rows.filter(wanted)
 
-    @cached_property
-    def _spans(self) -> list[tuple[pl.DataFrame, int, int]]:
-        """All parts, each with its first and last day."""
-        return [
-            (part, int(part["day"].min()), int(part["day"].max()))  # type: ignore[arg-type]
-            for part in self.parts
-            if part.height
-        ]
+    @property
+    def days(self) -> list[int]:
+        """All days, if they are separate."""
+        return self.rows["day"].unique().drop_nulls().sort().to_list()
 
 
 def user_sums(
@@ -152,87 +132,100 @@ def user_sums(
         daily: whether days are kept separate.
         **rules: see `Rules`.
     """
-    return whole(events, Rules.of(rules), by, segment, daily=daily).sums(metrics)
+    return counts_of(events, Rules.of(rules), by, segment, daily=daily).sums(metrics)
 
 
-def whole(
+def counts_of(
     events: Any,
     rules: Rules,
     by: str | None = None,
     segment: str | None = None,
     *,
     daily: bool = False,
-) -> State:
-    """Read a whole log: with little memory if it is in order, else with every event."""
-    if not isinstance(events, Query):
-        refuse_database(events)
-        events = open_log(events, rules)
-    state = State(rules, by, segment, daily=daily, merges=False)
-    try:
-        state.update(events)
-    except DisorderError:
-        state = State(rules, by, segment, daily=daily, in_order=False)
-        state.update(events)
-    return state
+) -> UserCounts:
+    """Read a whole log, and count what its users did."""
+    check_groups(by, segment, daily)
+    log = EventLog(rules, by, segment)
+    log.update(events)
+    return UserCounts(log, daily=daily)
 
 
-class State(Held):
-    """The events read so far, and what they add up to."""
+class UserCounts:
+    """What the users of a log did; they are numbered in the order of their ids.
 
-    def _parts(self) -> list[pl.DataFrame]:
-        """Return all counts: those of events that are still held, and the others."""
-        self._refuse_broken()
-        parts = [*self.closed]
-        if self.in_order and "session" in (self.has or ()) and self.open:
-            self.notes[RETURNS] = None
-        for rows in self._pieces():
-            events = cut(rows, self.rules, ends=bool(self.in_order))
-            parts.append(tallied(self._phased(events), self.rules, daily=self.daily))
-        return parts
+    Attributes:
+        rules: what the user says about the log.
+        by, segment: the columns that divide users into groups.
+        by_arm: whether those of `by` are the arms of a test.
+        daily: whether days are kept separate.
+        facts: what is known of all events.
+        ids: the ids of users.
+        seen: the groups and the first exposure of each.
+        rows: counts by user, phase and day.
+    """
+
+    def __init__(self, log: EventLog, *, daily: bool) -> None:
+        log.refuse_broken()
+        self.rules, self.by, self.segment = log.rules, log.by, log.segment
+        self.daily = daily
+        arms = {"variant", self.rules.columns.get("variant")}
+        self.by_arm = self.by is not None and self.by in arms
+        self.facts = facts = _known(log.facts)
+        self._log = log
+        self._texts = {label: log.texts(label).sort() for label in LABELS}
+        self._how = Counting.of(self.rules, facts, by_arm=self.by_arm, daily=daily)
+        parts = [self._how.rows(events) for events in log.parts()]
+        if not parts:
+            needed = ", ".join(sorted({"user", "kind"} | ({"time"} & facts.has)))
+            msg = f"no event has all of {needed}"
+            raise DataError(msg)
+        every, seen, again = zip(*parts, strict=True)
+        self.seen = pl.concat(seen).sort("user")
+        self.ids = self.seen["user"]
+        number = self.seen.select("user").with_row_index("number")
+        rows = pl.concat(every).join(number, on="user", how="left")
+        rows = rows.drop("user").rename({"number": "user"})
+        self.rows = rows.sort("user", "phase", "day")
+        self.n_again = sum(again)
+
+    @property
+    def exposes(self) -> bool:
+        """Whether users have a first exposure."""
+        return self._how.exposes
 
     def page_views(self) -> tuple[AnyArray, AnyArray]:
         """Return the users of all page views that have a time, and that time."""
-        self._known()
-        events = cut(self._settled(), self.rules)
-        session = numbered(events.visits, events.rows.height)
-        views, dwell, is_known = dwells(events, self.rules, session)
-        return events.column("user")[views[is_known]], dwell[is_known]
-
-    def _known(self) -> frozenset[str]:
-        """Return the parts that the log has; refuse a log without usable events."""
-        if self.has is None:
-            msg = "there are no events yet"
-            raise DataError(msg)
-        if not self.people.n:
-            needed = ", ".join(sorted({"user", "kind"} | ({"time"} & self.has)))
-            msg = f"no event has all of {needed}"
-            raise DataError(msg)
-        return self.has
+        views = pl.concat(map(self._how.page_views, self._log.parts()))
+        users = views["user"].rank("dense").to_numpy()
+        return users, views["dwell"].to_numpy()
 
     def counted(self, metrics: Sequence[str] | None = None) -> Counted:
         """Return what each user did, and which of them count."""
-        has = self._known()
-        names, left_out = chosen(metrics, has, self.kinds, self.rules)
-        parts = self._parts()
-        excluded, notes = dict(self.read), [*self.notes]
+        facts, has = self.facts, self.facts.has
+        names, left_out = chosen(metrics, has, facts.kinds, self.rules)
+        excluded, notes = dict(facts.excluded), [*facts.notes]
+        if self.n_again and (facts.fine or self._how.by_id):
+            more = excluded.get(_AGAIN, 0) + self.n_again
+            excluded = {**excluded, _AGAIN: more}
+        elif self.n_again:
+            notes.append(COARSE)
         needed = {part for name in names for part in METRICS[name].needs(self.rules)}
         notes += [
             f"{count(n, 'event')} {what}"
-            for what, n in self.remarks.items()
+            for what, n in facts.remarks.items()
             if n and (what not in ABOUT or ABOUT[what] in needed)
         ]
-        notes += notes_on(self.words, self.rules)
-        users, groups = self._users(parts, excluded, notes)
-        by_phase = np.zeros(3, np.int64)
-        for part in parts:
-            mine = part.select("phase", "events").filter(users[part["user"].to_numpy()])
-            np.add.at(by_phase, mine["phase"].to_numpy(), mine["events"].to_numpy())
-        if by_phase[BEYOND]:
-            excluded["events after the window"] = int(by_phase[BEYOND])
-        if by_phase[BEFORE]:
-            excluded["events before the first exposure"] = int(by_phase[BEFORE])
-        counts = Counted(parts, users, groups, names, left_out, (), excluded)
-        notes += oddities(counts.counting(AFTER), self.people.ids, has)
+        notes += notes_on(facts.words, self.rules)
+        users, groups = self._users(excluded, notes)
+        counts = Counted(self.rows, users, groups, names, left_out, (), excluded)
+        for phase, when in (
+            (BEYOND, "after the window"),
+            (BEFORE, "before the first exposure"),
+        ):
+            n = int(counts.counting(phase)["events"].sum())
+            if n:
+                excluded[f"events {when}"] = n
+        notes += oddities(counts.counting(AFTER), self.ids, has)
         counts = replace(counts, notes=tuple(notes))
         return self._possible(counts, asked=metrics is not None)
 
@@ -240,21 +233,22 @@ class State(Held):
         """Return a row of sums for each user who counts."""
         return self.sums_of(self.counted(metrics))
 
-    def sums_of(self, counts: Counted) -> UserSums:
-        """Return a row of sums for each user, from what was counted."""
+    def sums_of(self, counts: Counted, *, undated: bool = False) -> UserSums:
+        """Return a row of sums for each user, and each day unless these are undated."""
         names = counts.metrics
-        after = counts.rows(AFTER)
-        before = counts.rows(BEFORE).drop("day", "phase")
-        before = before.group_by("user").agg(pl.all().sum())
+        after = counts.counting(AFTER)
+        if undated:
+            after = counts.of(AFTER).with_columns(pl.lit(None, pl.Int32).alias("day"))
+        before = counts.of(BEFORE)
         number = after["user"]
         labels = [
             self.texts(label)[groups[number.to_numpy()]].alias(label)
             for label, groups in counts.groups.items()
         ]
         first = pl.Series("first", [None], pl.Int64).new_from_index(0, after.height)
-        if self._exposes:
-            first = pl.Series("first", self.exposed[number.to_numpy()])
-        day = pl.col("day").cast(pl.Int32).replace(NO_DAY, None).cast(pl.Date)
+        if self.exposes:
+            first = self.seen["first"][number]
+        day = pl.col("day").cast(pl.Date)
         rows = after.select(
             pl.col("user").alias("number"),
             day,
@@ -266,7 +260,7 @@ class State(Held):
         ).unnest(*names)
         fresh = [f"{name}.{side}0" for name in names for side in "yx"]
         rows = rows.with_columns(
-            self.people.ids[number].alias("user"),
+            self.ids[number].alias("user"),
             *labels,
             first.cast(pl.Datetime("us")),
         )
@@ -294,10 +288,9 @@ class State(Held):
             made_of: called with the sums of each metric, in two threads.
         """
         days: list[int | None] = [None]
-        if "day" in labels:
-            every = pl.concat(part["day"].unique() for part in counts.parts)
-            days = sorted(every.unique().to_list())
-        size = sum(part.height for part in counts.parts) * len(counts.metrics)
+        if "day" in labels and counts.days:
+            days = [*counts.days]
+        size = counts.rows.height * len(counts.metrics)
         works = [
             partial(self._of_day, counts, labels, day, made_of=made_of) for day in days
         ]
@@ -310,7 +303,7 @@ class State(Held):
         day: int | None,
         made_of: Callable[[str, Pairs], T],
     ) -> list[tuple[tuple[Any, ...], dict[str, T]]]:
-        rows = counts.rows(AFTER, day)
+        rows = counts.of(AFTER, day).sort("user")
         if not rows.height:
             return []
         sides = [
@@ -324,7 +317,7 @@ class State(Held):
         code = np.zeros(len(user), np.int64)
         for names, number in zip(texts, numbers, strict=True):
             code = code * len(names) + number
-        order = stable(code)
+        order = stable_order(code)
         ends = np.flatnonzero(np.append(np.diff(code[order]) != 0, True)) + 1
         sorted_rows = rows.select(sides)[order]
         groups = []
@@ -334,8 +327,8 @@ class State(Held):
                 names[int(number[order[begin]])]
                 for names, number in zip(texts, numbers, strict=True)
             ]
-            if day is not None:
-                head.append(None if day == NO_DAY else _EPOCH + timedelta(day))
+            if "day" in labels:
+                head.append(None if day is None else _EPOCH + timedelta(day))
             metrics = {
                 name: made_of(name, paired(part[f"{name}.y"], part[f"{name}.x"]))
                 for name in counts.metrics
@@ -345,61 +338,64 @@ class State(Held):
 
     def texts(self, label: str) -> pl.Series:
         """Return the names of groups by their numbers; 0 stands for none."""
-        nothing = pl.Series([None], dtype=pl.String)
-        texts = self.labels[label].texts
-        return pl.concat([nothing, texts.ids]) if texts.n else nothing
+        return pl.concat([pl.Series([None], dtype=pl.String), self._texts[label]])
 
     def _users(
-        self, parts: list[pl.DataFrame], excluded: dict[str, int], notes: list[str]
+        self, excluded: dict[str, int], notes: list[str]
     ) -> tuple[Bools, dict[str, AnyArray]]:
         """Return which users count, and their groups."""
-        n = self.people.n
-        events = by_user(parts, "events", n)
-        users = events > 0
-        if self.by_arm and self.labels["variant"].texts.n:
-            users = self._in_one_arm(users, events, excluded, notes)
+        users = np.ones(len(self.ids), dtype=np.bool_)
+        if self.by_arm and len(self._texts["variant"]):
+            users = self._in_one_arm(excluded, notes)
         groups = {}
         columns = {"variant": self.by, "segment": self.segment}
-        for label, seen in self.labels.items():
-            several = seen.several()
-            several = several[users[several]]
+        for label, column in columns.items():
+            if label not in self.seen.columns:
+                groups[label] = np.zeros(len(users), np.uint32)
+                continue
+            groups[label] = self.seen[label].to_numpy()
+            lists = self.seen[f"{label}s"].filter(pl.Series(users)).list.len()
+            several = lists.filter(lists > 1)
             if len(several):
-                more = int(seen.each(several).height - len(several))
-                said = count(more, "user")
+                said = count(int(several.sum()) - len(several), "user")
                 notes.append(
-                    f"{said} in more than one {columns[label]}, counted in their first"
+                    f"{said} in more than one {column}, counted in their first"
                 )
-            groups[label] = seen.earliest(n)
         if not users.any():
             reasons = ", ".join(counted(n, reason) for reason, n in excluded.items())
             msg = f"no user is left: {reasons}"
             raise DataError(msg)
         return users, groups
 
-    def _in_one_arm(
-        self,
-        users: Bools,
-        events: Ints,
-        excluded: dict[str, int],
-        notes: list[str],
-    ) -> Bools:
+    def _in_one_arm(self, excluded: dict[str, int], notes: list[str]) -> Bools:
         """Leave out users in several arms, then those who were never exposed."""
-        seen = self.labels["variant"]
-        several = seen.several()
-        if len(several):
-            arms = seen.each(several).group_by("text").len().sort("text").iter_rows()
-            each = ", ".join(f"{arm} {n:,}" for arm, n in arms)
-            said = count(len(several), "user")
+        n_arms = self.seen["variants"].list.len().fill_null(0).to_numpy()
+        several = n_arms > 1
+        if several.any():
+            arms = self.seen["variants"].filter(pl.Series(several)).explode()
+            n_of = np.bincount(arms.to_numpy())
+            names = self.texts("variant")
+            each = ", ".join(
+                f"{names[arm]} {n:,}" for arm, n in enumerate(n_of.tolist()) if n
+            )
+            said = count(int(several.sum()), "user")
             notes.append(f"{said} in more than one variant left out: {each}")
-            _leave(excluded, "in more than one variant", several, events)
-            users = users.copy()
-            users[several] = False
-        is_seen = seen.earliest(len(users)) > 0
-        if self._exposes:
-            is_seen &= self.exposed[: len(users)] < NEVER
+            self._leave(excluded, "in more than one variant", several)
+        is_seen = n_arms > 0
+        if self.exposes:
+            is_seen &= self.seen["first"].is_not_null().to_numpy()
         words = "without a variant" if self.rules.exposure is None else "never exposed"
-        _leave(excluded, words, np.flatnonzero(users & ~is_seen), events)
-        return users & is_seen
+        self._leave(excluded, words, ~several & ~is_seen)
+        kept: Bools = ~several & is_seen
+        return kept
+
+    def _leave(self, excluded: dict[str, int], words: str, users: Bools) -> None:
+        """Count the users who are left out, and their events."""
+        if users.any():
+            mine = users[self.rows["user"].to_numpy()]
+            n_events = int(self.rows["events"].filter(pl.Series(mine)).sum())
+            excluded[f"users {words}"] = int(users.sum())
+            excluded[f"events of users {words}"] = n_events
 
     def _possible(self, counts: Counted, *, asked: bool) -> Counted:
         """Refuse or leave out rates above 1, whose events do not match."""
@@ -427,15 +423,15 @@ class State(Held):
             for name in names
             for side, part in zip("yx", METRICS[name].parts(self.rules), strict=True)
         ]
-        totals = dict.fromkeys((f"{name}.{side}" for name in names for side in "yx"), 0)
-        for part in counts.counting(AFTER) if names else ():
-            for column in part.select(sides):
-                totals[column.name] += int(column[0] or 0)
-        return {name: (totals[f"{name}.y"], totals[f"{name}.x"]) for name in names}
+        if not names:
+            return {}
+        sums = counts.counting(AFTER).select(sides).row(0, named=True)
+        return {name: (sums[f"{name}.y"], sums[f"{name}.x"]) for name in names}
 
 
-def _leave(excluded: dict[str, int], words: str, users: Ints, events: Ints) -> None:
-    """Count the users who are left out, and their events."""
-    if len(users):
-        excluded[f"users {words}"] = len(users)
-        excluded[f"events of users {words}"] = int(events[users].sum())
+def _known(facts: Facts | None) -> Facts:
+    """Refuse a log without events."""
+    if facts is None:
+        msg = "there are no events yet"
+        raise DataError(msg)
+    return facts

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SECOND = 1_000_000
 """Microseconds in a second."""
+DAY = 24 * 60 * 60 * SECOND
+"""Microseconds in a day."""
 _UNITS = {"seconds": 1e11, "milliseconds": 1e14, "microseconds": 1e17}
 """The size below which a number is of that unit; larger ones are nanoseconds."""
 _FACTORS = {"seconds": 1e6, "milliseconds": 1e3, "microseconds": 1.0}

@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.text import Text
 
 from rankine._base.text import p_text, percent
-from rankine._online.people import counted
+from rankine._online.oddities import counted
 from rankine._online.quantiles import DRAWS
 from rankine._report.tables import html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with

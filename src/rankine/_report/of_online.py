@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count, p_equals, p_text, percent
 from rankine._online.abresult import ABTest
-from rankine._online.people import counted
+from rankine._online.oddities import counted
 from rankine._report import specs
 from rankine._report.abtest import how, lifted, signed, verdict_text
 from rankine._report.charts import days_span, drawn_number

@@ -1,0 +1,345 @@
+"""What users did: the events of some users become a row of counts for each of them.
+
+Events are sorted by user, session and time. A session begins where its id changes or,
+without one, after silence. What a user did before the first exposure is counted apart
+from what came after it, and so is, by day, what was done on other days.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankine._online.events import NO_ID
+from rankine._online.rules import CODES, MONEY, PASSIVE
+from rankine._online.times import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankine._base.arrays import AnyArray, Floats
+    from rankine._online.events import Facts
+    from rankine._online.rules import Rules
+
+BEFORE, AFTER, BEYOND = 0, 1, 2
+"""Before the first exposure, after it, and after the window that counts."""
+ROW = "user", "phase", "day"
+"""What a row of counts is of; the day is null unless days are kept separate."""
+COUNTS = (
+    "events", "impressions", "clicks", "page_views", "actions", "conversions", "orders",
+    "sessions", "converting_sessions", "pageless_sessions", "bounces",
+    "engaged_sessions", "converting_clicks", "dwell", "timed_page_views",
+    "untimed_page_views",
+)  # fmt: skip
+"""Whole numbers; `dwell` is microseconds on pages."""
+AMOUNTS = "revenue", "cost"
+"""Money in whole parts of `MONEY`."""
+_OF_KIND = {
+    "impressions": "impression", "clicks": "click", "page_views": "pageview",
+    "conversions": "conversion",
+}  # fmt: skip
+_EXACT = 1e6
+"""Amounts are whole numbers of this part, and of parts of `MONEY` below it."""
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How the events of a log are counted.
+
+    Attributes:
+        rules: what the user says about the log.
+        has: the parts that the log has.
+        fine: whether times have a time of day, so that identical rows are duplicates.
+        by_arm: whether variants are the arms of a test, in which only what follows the
+            first exposure counts.
+        daily: whether days are kept separate.
+    """
+
+    rules: Rules
+    has: frozenset[str]
+    fine: bool
+    by_arm: bool
+    daily: bool
+
+    @staticmethod
+    def of(rules: Rules, facts: Facts, *, by_arm: bool, daily: bool) -> Counting:
+        """Return how a log is counted of which these facts are known."""
+        return Counting(rules, facts.has, facts.fine, by_arm, daily)
+
+    @property
+    def by_id(self) -> bool:
+        """Whether events are identified by their ids."""
+        return "id" in self.has and self.rules.duplicates == "drop"
+
+    @property
+    def exposes(self) -> bool:
+        """Whether users have a first exposure."""
+        return self.by_arm and {"variant", "time"} <= self.has
+
+    def rows(self, events: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, int]:
+        """Count what some users did.
+
+        Args:
+            events: all of their events, as `events.Events` has them.
+
+        Returns:
+            A row of counts for each user, phase and day; a row for each user, with the
+            number of events, the groups that the user was first seen in, how many there
+            were, and the first exposure; and how many events repeat another one. These
+            are left out, unless no time of day tells that they are duplicates.
+        """
+        seen = self._seen(events)
+        events, n_again = self._once(events.sort(self._order(events)))
+        events = self._in_visits(events, seen)
+        rows = self._counts(events)
+        for more in (self._pages(events), _converting_clicks(events), *_money(events)):
+            rows = rows.join(more, on=ROW, how="left", nulls_equal=True)
+        whole = [pl.col(name).cast(pl.Int64) for name in COUNTS]
+        absent = [
+            pl.lit(0, pl.Int128).alias(name)
+            for name in AMOUNTS
+            if name not in rows.columns
+        ]
+        rows = rows.with_columns(pl.exclude(ROW).fill_null(0))
+        rows = rows.with_columns(*whole, *absent).select(*ROW, *COUNTS, *AMOUNTS)
+        return rows, seen, n_again
+
+    def page_views(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Return the page views of some users that have a time: user and dwell."""
+        events, _ = self._once(events.sort(self._order(events)))
+        views = self._dwells(self._in_visits(events, self._seen(events)))
+        return views.filter(pl.col("dwell").is_not_null()).select("user", "dwell")
+
+    # Users
+
+    def _seen(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Return the groups that each user was first seen in, and the first exposure.
+
+        Of groups that were seen at the same time, it is the first by name.
+        """
+        time = pl.col("time") if "time" in self.has else pl.lit(0, pl.Int64)
+        every = events.group_by("user").agg(pl.len().alias("n_read"))
+        for label in ("variant", "segment"):
+            if label not in self.has:
+                continue
+            named = events.filter(pl.col(label) > 0)
+            exposes = pl.lit(value=True)
+            if "exposes" in events.columns:
+                exposes = pl.col("exposes")
+            groups = named.group_by("user", label).agg(
+                time.min().alias("seen"), time.filter(exposes).min().alias("first")
+            )
+            groups = (
+                groups.sort("user", "seen", label)
+                .group_by("user")
+                .agg(
+                    pl.col(label).first(),
+                    pl.col(label).alias(f"{label}s"),
+                    pl.col("first").min(),
+                )
+            )
+            if label == "segment" or not self.exposes:
+                groups = groups.drop("first")
+            every = every.join(groups, on="user", how="left")
+            every = every.with_columns(pl.col(label).fill_null(0))
+        return every
+
+    # Events
+
+    def _order(self, events: pl.DataFrame) -> list[str]:
+        names = "user", "session", "time", "fact", "same"
+        return [name for name in names if name in events.columns]
+
+    def _once(self, events: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+        """Return sorted events without those that repeat another, and their number."""
+        if "same" not in events.columns:
+            return events, 0
+        if self.by_id:
+            again = events.select("user", "same").is_duplicated()
+            again &= events["same"] != NO_ID
+            if not again.any():
+                return events, 0
+            order = "user", "same", "time", "fact", "value", "cost", "session"
+            twice = events.filter(again)
+            twice = twice.sort([name for name in order if name in events.columns])
+            kept = twice.unique(["user", "same"], keep="first")
+            kept = pl.concat([events.filter(~again), kept])
+            return kept.sort(self._order(events)), twice.height - (
+                kept.height - int((~again).sum())
+            )
+        new = pl.any_horizontal(_changes(name) for name in self._order(events))
+        kept = events.filter(new) if self.fine else events
+        n_again = events.height - (
+            kept.height if self.fine else int(events.select(new.sum()).item())
+        )
+        return kept, n_again
+
+    def _in_visits(self, events: pl.DataFrame, seen: pl.DataFrame) -> pl.DataFrame:
+        """Number the sessions of sorted events, and say when each event happened.
+
+        Adds kind, phase and day; what precedes the exposure is another session.
+        """
+        if "time" not in self.has:
+            events = events.with_columns(pl.lit(0, pl.Int64).alias("time"))
+        silence = pl.col("time").diff() > self.rules.gap
+        new = _changes("user")
+        if "session" in self.has:
+            new |= _changes("session") | (silence & pl.col("session").is_null())
+        else:
+            new |= silence
+        phase, day = pl.lit(AFTER, pl.Int8), pl.lit(None, pl.Int32)
+        if self.exposes:
+            first = seen.select("user", "first")
+            events = events.join(first, on="user", how="left", maintain_order="left")
+            since = pl.col("time") - pl.col("first")
+            phase = (since >= 0).cast(pl.Int8)
+            if self.rules.within is not None:
+                phase += (since >= self.rules.within).cast(pl.Int8)
+            phase = phase.fill_null(BEFORE)
+        if self.daily and "time" in self.has:
+            day = (pl.col("time") // DAY).cast(pl.Int32)
+        events = events.with_columns(
+            (pl.col("fact") // 2).alias("kind"),
+            phase.alias("phase"),
+            day.alias("day"),
+            new.alias("new"),
+        )
+        begins = pl.col("new") | _changes("phase")
+        return events.with_columns(begins.cum_sum().alias("visit"))
+
+    def _counts(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Count events and sessions.
+
+        An event counts on its day, a session on the day on which it begins. A piece is
+        what a session has on a day.
+        """
+        begins = _changes("visit") | _changes("day")
+        kinds = {name: pl.col("kind") == CODES[kind] for name, kind in _OF_KIND.items()}
+        kinds["acts"] = pl.col("kind") >= len(PASSIVE)
+        kinds["actions"] = pl.col("fact") % 2 == 1
+        kinds["orders"] = pl.lit(value=False)
+        if "value" in self.has:
+            kinds["orders"] = kinds["conversions"] & (pl.col("value") != 0)
+        piece = begins.cum_sum().alias("piece")
+        pieces = events.group_by(piece, maintain_order=True).agg(
+            pl.col(*ROW, "visit").first(),
+            pl.len().alias("events"),
+            *(is_so.sum().alias(name) for name, is_so in kinds.items()),
+            pl.col("time").first().alias("begin"),
+            pl.col("time").last().alias("end"),
+        )
+        visits = pieces
+        if self.daily:
+            visits = pieces.group_by("visit", maintain_order=True).agg(
+                pl.col(ROW).first(),
+                pl.col("page_views", "acts", "actions", "conversions").sum(),
+                pl.col("begin").first(),
+                pl.col("end").last(),
+            )
+        engaged = pl.col("actions") > 0
+        if self.rules.engaged_after is not None:
+            lasts = pl.col("end") - pl.col("begin")
+            engaged = (lasts >= self.rules.engaged_after) & ("time" in self.has)
+        has_page = pl.col("page_views") > 0
+        of_visits = visits.group_by(ROW).agg(
+            pl.len().alias("sessions"),
+            (pl.col("conversions") > 0).sum().alias("converting_sessions"),
+            (~has_page).sum().alias("pageless_sessions"),
+            ((pl.col("page_views") == 1) & (pl.col("acts") == 0))
+            .sum()
+            .alias("bounces"),
+            engaged.sum().alias("engaged_sessions"),
+        )
+        counted = ["events", *_OF_KIND, "actions", "orders"]
+        of_pieces = pieces.group_by(ROW).agg(pl.col(counted).sum())
+        return of_pieces.join(of_visits, on=ROW, how="left", nulls_equal=True)
+
+    def _dwells(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Return page views with the time to the next in the session, if it is known.
+
+        Of heartbeats, only the last event of a session closes a page.
+        """
+        page, beat = CODES["pageview"], CODES["heartbeat"]
+        beats = self.rules.last_page == "heartbeat"
+        wanted = pl.col("kind").is_in([page, beat]) if beats else pl.col("kind") == page
+        views = events.filter(wanted).select("visit", "kind", "time", *ROW)
+        last = pl.col("visit").ne_missing(pl.col("visit").shift(-1))
+        if beats:
+            views = views.filter((pl.col("kind") == page) | last)
+        dwell = pl.col("time").shift(-1) - pl.col("time")
+        if self.rules.longest is not None:
+            dwell = dwell.clip(upper_bound=self.rules.longest)
+        known = ~last & ("time" in self.has)
+        dwell = pl.when(known).then(dwell).otherwise(None)
+        return views.with_columns(dwell.alias("dwell")).filter(pl.col("kind") == page)
+
+    def _pages(self, events: pl.DataFrame) -> pl.DataFrame:
+        return (
+            self._dwells(events)
+            .group_by(ROW)
+            .agg(
+                pl.col("dwell").sum(),
+                pl.col("dwell").count().alias("timed_page_views"),
+                pl.col("dwell").null_count().alias("untimed_page_views"),
+            )
+        )
+
+
+def _changes(name: str) -> pl.Expr:
+    """Say whether a column differs from the row before."""
+    return pl.col(name).ne_missing(pl.col(name).shift()) | (pl.int_range(pl.len()) == 0)
+
+
+def _converting_clicks(events: pl.DataFrame) -> pl.DataFrame:
+    """Count the clicks after which something is bought before the next click."""
+    click, buys = CODES["click"], CODES["conversion"]
+    acts = events.filter(pl.col("kind").is_in([click, buys])).select(
+        "kind", "visit", *ROW
+    )
+    bought = (pl.col("kind").shift(-1) == buys) & (
+        pl.col("visit").shift(-1) == pl.col("visit")
+    )
+    clicks = acts.filter((pl.col("kind") == click) & bought)
+    return clicks.group_by(ROW).agg(pl.len().alias("converting_clicks"))
+
+
+def _money(events: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Add up what was earned and what was paid, exactly in any order."""
+    paid = [CODES["conversion"], CODES["refund"]]
+    for part, name in zip(("value", "cost"), AMOUNTS, strict=True):
+        if part not in events.columns:
+            continue
+        some = events.filter(pl.col(part) != 0)
+        if part == "value":
+            some = some.filter(pl.col("kind").is_in(paid))
+        whole, rest = _exact(some[part].to_numpy())
+        sums = some.select(ROW).with_columns(
+            pl.Series("whole", whole).cast(pl.Int128),
+            pl.Series("rest", rest).cast(pl.Int128),
+        )
+        sums = sums.group_by(ROW).agg(pl.col("whole", "rest").sum())
+        yield sums.select(*ROW, _in_parts(sums["whole"], sums["rest"]).alias(name))
+
+
+def _exact(amounts: Floats) -> tuple[AnyArray, AnyArray]:
+    """Return amounts in millionths, and what is below in parts of `MONEY`.
+
+    Amounts with up to six decimals are exact; beyond that, what is below a millionth is
+    rounded to a part of `MONEY`.
+    """
+    millionths = np.rint(amounts * _EXACT)
+    rest = np.rint((amounts - millionths / _EXACT) * float(MONEY))
+    return millionths.astype(np.int64), rest.astype(np.int64)
+
+
+def _in_parts(whole: pl.Series, rest: pl.Series) -> pl.Series:
+    """Return millionths and smaller parts as one whole number of parts of `MONEY`."""
+    return whole * pl.Series([MONEY // int(_EXACT)], dtype=pl.Int128) + rest
+
+
+def added(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Add up counts by some columns."""
+    return rows.group_by(keys).agg(pl.col(*COUNTS, *AMOUNTS).sum())
