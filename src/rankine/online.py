@@ -29,6 +29,7 @@ from rankine._online.rates import (
 )
 from rankine._online.sources import Query, from_sql
 from rankine._online.summary import Accumulator, Summary, summarize
+from rankine._online.table import users
 from rankine._online.ubi import UbiLog, from_ubi
 
 __all__ = [
@@ -38,5 +39,5 @@ __all__ = [
     "click_metrics", "click_through_rate", "conversion_rate", "engagement_rate",
     "from_sql", "from_ubi", "generate", "interleave", "interleaving_test",
     "judgments_from_clicks", "roi", "side_by_side", "summarize", "time_on_page",
-    "users_needed",
+    "users", "users_needed",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 from rankine._online.events import event_batches
 from rankine._online.rules import KINDS, Rules
-from rankine._online.sums import user_sums
+from rankine._online.table import user_sums
 from rankine.errors import ColumnNotFoundError, DataError
 
 FRAME = pl.DataFrame(

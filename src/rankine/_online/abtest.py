@@ -12,6 +12,7 @@ from rankine._online.asked import (
     check_metrics,
     check_options,
     has_window,
+    is_own_table,
     refuse_covariates,
     refuse_for_users,
 )
@@ -183,7 +184,7 @@ def cohort_of(
 ) -> Cohort:
     """Read the users of a test, from a table of them or from events."""
     caps: Any = cap if isinstance(cap, Mapping) else {}
-    if isinstance(metrics, Mapping):
+    if is_own_table(data, metrics, unit, rules):
         refuse_for_users(rules, cuped=cuped)
         if daily:
             msg = "daily is for events, but this is a table of users"
@@ -192,7 +193,10 @@ def cohort_of(
             msg = f"cap must be a mapping by metric, got {cap!r}"
             raise ParameterError(msg)
         if unit is None:
-            msg = "a table of users needs unit=, the column of their ids"
+            msg = (
+                "a table of users needs unit=, the column of their ids; a log of "
+                "events needs columns of users and events"
+            )
             raise ParameterError(msg)
         if variant is None:
             msg = "a table of users needs variant=, the column of their variants"

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from rankine._online.looks import looks_of
 from rankine._online.rules import Rules
 from rankine._online.summary import Accumulator
-from rankine._online.sums import counts_of, user_sums
+from rankine._online.table import counts_of, holds_events, is_of_users, names_of
 from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from datetime import date
 
     import polars as pl
@@ -40,14 +40,11 @@ def check_options(function: Callable[..., Any], rules: Mapping[str, Any]) -> Non
 
 
 def check_metrics(metrics: Any) -> None:
-    """Accept names of metrics, or what they are computed from in a table of users."""
+    """Accept names of metrics, or what they are computed from."""
     named = isinstance(metrics, Collection) and not isinstance(metrics, bytes)
     if metrics is None or (named and all(isinstance(name, str) for name in metrics)):
         return
-    msg = (
-        "metrics must be names such as ['ctr'] for events, or {name: column} for a "
-        f"table of users, got {metrics!r}"
-    )
+    msg = f"metrics must be names such as ['ctr'], or {{name: column}}, got {metrics!r}"
     raise ParameterError(msg)
 
 
@@ -70,7 +67,7 @@ def refuse_covariates(covariates: object) -> None:
 
 def sums_of(
     events: Any,
-    metrics: Sequence[str] | None,
+    metrics: Any,
     by: str | None,
     segment: str | None,
     rules: Mapping[str, Any],
@@ -118,22 +115,33 @@ def sums_of(
     return _summed(users, events.metrics if metrics is None else metrics)
 
 
-def _summed(
-    users: UserCounts, metrics: Sequence[str] | None
-) -> tuple[UserSums, Looks | None]:
+def _summed(users: UserCounts, metrics: Any) -> tuple[UserSums, Looks | None]:
     """Return the sums of users over all days, and what gives those up to each day."""
     counts = users.counted(metrics)
     sums = users.sums_of(counts, undated=True)
     return sums, partial(looks_of, users, counts) if users.daily else None
 
 
-def sums_by_day(
-    events: Any, metrics: Sequence[str] | None, rules: Mapping[str, Any]
-) -> UserSums | None:
-    """Return the sums of users on each day; None for an accumulator, which has none."""
-    if isinstance(events, Accumulator):
-        return None
-    return user_sums(events, metrics, by=None, daily=True, **rules)
+def has_days(data: Any, rules: Mapping[str, Any]) -> bool:
+    """Say whether days can be kept separate: in a log, not in every table of users."""
+    if isinstance(data, Accumulator):
+        return data.daily
+    names = names_of(data, Rules.of(rules))
+    return "day" in names or not is_of_users(names)
+
+
+def is_own_table(
+    data: Any, metrics: Any, unit: str | None, rules: Mapping[str, Any]
+) -> bool:
+    """Say whether data are a table of the user's, with a row per user.
+
+    It is one if its column of ids is named, or if it has none of the columns of a log.
+    """
+    if not isinstance(metrics, Mapping) or isinstance(data, Accumulator):
+        return False
+    if unit is not None and unit not in _UNITS:
+        return True
+    return not holds_events(data, Rules.of(rules))
 
 
 def has_window(events: Any, rules: Mapping[str, Any]) -> bool:

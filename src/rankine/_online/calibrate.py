@@ -16,6 +16,7 @@ from rankine._evaluate.summary import finite
 from rankine._online.asked import (
     check_metrics,
     check_options,
+    is_own_table,
     refuse_covariates,
     refuse_for_users,
 )
@@ -155,7 +156,7 @@ def calibrate(
     check_count("n", n, least=1)
     check_count("seed", seed, least=0)
     check_number("confidence", confidence, above=0, below=1)
-    if isinstance(metrics, Mapping):
+    if isinstance(metrics, Mapping) and is_own_table(data, metrics, unit, rules):
         refuse_for_users(rules, cuped=cuped)
         cohort = from_users(
             data, metrics, unit=unit, variant=None,

@@ -18,9 +18,10 @@ from rankine._io.repeats import first_repeat
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
 from rankine._online.asked import sums_of
-from rankine._online.metrics import METRICS
+from rankine._online.metrics import parts_of
 from rankine._online.moments import Moments
 from rankine._online.sources import rows_of
+from rankine._online.sums import new_by_day
 from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class Cohort:
         excluded: events and users that were left out, by reason.
         warnings: what makes the results of a test doubtful.
         looks: gives the users up to each day; None if days were not asked for.
+        came: how many users came first on each day of a log, if that was asked for.
     """
 
     frame: pl.DataFrame
@@ -126,6 +128,7 @@ class Cohort:
     excluded: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     looks: Looks | None = None
+    came: tuple[int, ...] = ()
 
     @property
     def is_segmented(self) -> bool:
@@ -134,8 +137,10 @@ class Cohort:
 
     @property
     def arrivals(self) -> tuple[int, ...]:
-        """How many users were first exposed on each day; empty without times."""
-        return new_by_day(self.frame, "first") if "first" in self.frame.columns else ()
+        """How many users came first, or were exposed, on each day; empty if unknown."""
+        if "first" in self.frame.columns and self.frame["first"].is_not_null().any():
+            return new_by_day(self.frame, "first")
+        return self.came
 
     def columns(self) -> dict[str, Floats]:
         """Return the columns of numbers that metrics are computed from."""
@@ -168,18 +173,6 @@ class Cohort:
         return replace(self, measures=measures)
 
 
-def new_by_day(frame: pl.DataFrame, column: str) -> tuple[int, ...]:
-    """Count the users for whom each day is the first; empty without days."""
-    seen = frame.select("user", pl.col(column).cast(pl.Date)).drop_nulls()
-    if seen.is_empty():
-        return ()
-    numbers = seen.select("user", pl.col(column) - pl.col(column).min())
-    numbers = numbers.with_columns(pl.col(column).dt.total_days())
-    first = numbers.group_by("user").agg(pl.col(column).min())[column].to_numpy()
-    n_days = int(numbers[column].max()) + 1  # type: ignore[arg-type]
-    return tuple(np.bincount(first, minlength=n_days).tolist())
-
-
 def check_names(option: str, given: Any, names: Sequence[str]) -> None:
     """Refuse a mapping by metric that names an unknown one."""
     if not isinstance(given, Mapping):
@@ -196,7 +189,7 @@ def check_names(option: str, given: Any, names: Sequence[str]) -> None:
 
 def from_events(
     events: Any,
-    metrics: Sequence[str] | None,
+    metrics: Any,
     *,
     cuped: bool,
     segment: str | None,
@@ -218,17 +211,16 @@ def from_events(
         Measure(
             name,
             f"{name}.y",
-            f"{name}.x",
-            (f"{name}.y0", f"{name}.x0") if cuped else None,
-            higher=sums.directions[name],
-            over=METRICS[name].over if METRICS[name].is_share else "",
+            None if metric.quantile else f"{name}.x",
+            (f"{name}.y0", f"{name}.x0") if cuped and not metric.quantile else None,
+            metric.quantile,
+            higher=metric.higher_is_better,
+            over=metric.over if metric.is_share else "",
         )
-        for name in sums.metrics
+        for name, metric in sums.metrics.items()
     )
     if not measures:
-        why = "; ".join(
-            f"{name}: {reason}" for name, reason in (sums.left_out or {}).items()
-        )
+        why = "; ".join(f"{name}: {reason}" for name, reason in sums.left_out.items())
         msg = f"no metric can be computed from these events: {why}"
         raise DataError(msg)
     frame = sums.frame.drop("segment")
@@ -238,7 +230,10 @@ def from_events(
     if cuped:
         notes += _without_before(frame, measures)
     warnings = _moved_shares(frame) if by is not None else []
-    return Cohort(frame, measures, tuple(notes), sums.excluded, tuple(warnings), looks)
+    return Cohort(
+        frame, measures, tuple(notes), sums.excluded, tuple(warnings), looks,
+        sums.arrivals,
+    )  # fmt: skip
 
 
 def _moved_shares(frame: pl.DataFrame) -> list[str]:
@@ -422,13 +417,13 @@ def _asked(
     check_names("covariates", covariates, [*metrics])
     measures = []
     for name, given in metrics.items():
-        y, x, quantile = _pair(name, given)
+        y, x, quantile = parts_of(name, given)
         before = None
         if name in covariates:
             if quantile is not None:
                 msg = f"{name} is a quantile, for which CUPED is not defined"
                 raise ParameterError(msg)
-            first, second, wrong = _pair(name, covariates[name])
+            first, second, wrong = parts_of(name, covariates[name])
             if wrong is not None or (second is None) != (x is None):
                 kind = "a column" if x is None else "two columns"
                 msg = (
@@ -439,20 +434,3 @@ def _asked(
             before = first, second
         measures.append(Measure(str(name), y, x, before, quantile))
     return tuple(measures)
-
-
-def _pair(name: str, given: Any) -> tuple[str, str | None, float | None]:
-    if isinstance(given, str):
-        return given, None, None
-    if isinstance(given, (tuple, list)) and len(given) == _PAIR:
-        first, second = given
-        if isinstance(first, str) and isinstance(second, str):
-            return first, second, None
-        if isinstance(first, str):
-            check_number(f"the quantile of {name}", second, above=0, below=1)
-            return first, None, float(second)
-    msg = (
-        f"{name} must be a column for a mean, two for a ratio, or a column and a share "
-        f"for a quantile, got {given!r}"
-    )
-    raise ParameterError(msg)

@@ -17,7 +17,7 @@ import polars as pl
 
 from rankine._base.blocks import ahead
 from rankine._base.limits import limits
-from rankine._base.memory import available, in_use
+from rankine._base.memory import available, bytes_of, in_use
 from rankine._online.events import event_batches
 from rankine._online.sources import Query, refuse_database
 from rankine._tables.segments import starts_of
@@ -46,7 +46,7 @@ class EventLog:
         rules: what the user says about the log.
         by: the column that divides users into groups.
         segment: a second such column.
-        memory: the bytes that the process may use; half of what is free if not given.
+        memory: the memory that the process may use; half of what is free if not given.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class EventLog:
         by: str | None = None,
         segment: str | None = None,
         *,
-        memory: int | None = None,
+        memory: int | str | None = None,
     ) -> None:
         self.rules, self.by, self.segment = rules, by, segment
         self.facts: Facts | None = None
-        self._memory = memory
+        self._memory = None if memory is None else bytes_of(memory, "memory_limit")
         self._texts: dict[str, dict[str, int]] = {label: {} for label in LABELS}
         self._came: list[pl.DataFrame] = []
         self._parted: list[list[pl.DataFrame]] = [[] for _ in range(_BUCKETS)]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from rankine._online.metrics import METRICS
 from rankine._online.users import AFTER, BEFORE, added
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def looks_of(
         rows = added(after.filter(pl.col("day") <= day), "user").sort("user")
         variant = counts.groups["variant"][rows["user"].to_numpy()]
         frame = _sides(users, counts, rows)
-        frame = frame.with_columns(users.texts("variant")[variant].alias("variant"))
+        frame = frame.with_columns(users.texts["variant"][variant].alias("variant"))
         if before:
             frame = frame.join(earlier, on="number", how="left", maintain_order="left")
             sides = [name for name in earlier.columns if name != "number"]
@@ -51,5 +50,8 @@ def _sides(
     """Return the numerators and denominators of all metrics, a row per user."""
     return rows.select(
         pl.col("user").alias("number"),
-        *(METRICS[name].sides(name, users.rules, suffix) for name in counts.metrics),
+        *(
+            metric.sides(name, users.rules, suffix)
+            for name, metric in counts.metrics.items()
+        ),
     ).unnest(*counts.metrics)

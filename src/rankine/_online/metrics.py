@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._online.rules import MONEY, PASSIVE
+from rankine._base.checks import check_number
+from rankine._online.rules import PASSIVE, Rules
 from rankine._online.times import SECOND
+from rankine._online.users import AMOUNTS, COLUMNS_OF_USERS, OF_SESSIONS, in_money
 from rankine.errors import DataError, ParameterError, UnknownMetricError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankine._online.rules import Rules
+_PAIR = 2
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class OnlineMetric:
         higher_is_better: None if neither is.
         over: what is wrong where the numerator is above the denominator.
         usual: whether it is computed unless others are asked for.
+        quantile: the share of users below it, if it is a quantile of the numerator.
     """
 
     parts: Callable[[Rules], tuple[pl.Expr, pl.Expr]]
@@ -41,6 +44,7 @@ class OnlineMetric:
     higher_is_better: bool | None
     over: str = ""
     usual: bool = True
+    quantile: float | None = None
 
     @property
     def is_share(self) -> bool:
@@ -92,13 +96,11 @@ def _session(rules: Rules) -> str:
 def _amount(money: str, minus: str | None = None) -> pl.Expr:
     """Return money as it was written, or the difference of two amounts.
 
-    Not by polars, which multiplies by the inverse instead of dividing by a number, and
-    up to version 1 cannot subtract such columns in an expression.
+    Up to version 1, polars cannot subtract such columns in an expression.
     """
 
     def amount(columns: Sequence[pl.Series]) -> pl.Series:
-        whole = columns[0] if minus is None else columns[0] - columns[1]
-        return pl.Series(whole.cast(pl.Float64).to_numpy() / float(MONEY))
+        return in_money(columns[0] if minus is None else columns[0] - columns[1])
 
     names = [money] if minus is None else [money, minus]
     return pl.map_batches(names, amount, return_dtype=pl.Float64)
@@ -192,48 +194,130 @@ METRICS: dict[str, OnlineMetric] = {
 """Name -> what is known about the metric."""
 
 
-def check_metrics(asked: object) -> None:
-    """Accept None, a name, or several names."""
-    if isinstance(asked, Iterable) or asked is None:
-        return
-    msg = f"metrics must be names such as ['ctr', 'roi'], got {asked!r}"
+_NEEDS = {
+    "revenue": "value", "orders": "value", "cost": "cost", "seconds_on_page": "time",
+    "timed_page_views": "time", "untimed_page_views": "time",
+    **dict.fromkeys(OF_SESSIONS, "time or session"),
+}  # fmt: skip
+"""A column of the table of users -> what a log needs for it."""
+
+
+def _column(name: str, metric: str) -> pl.Expr:
+    """Return a column of the table of users, from what was counted."""
+    if name not in COLUMNS_OF_USERS:
+        msg = (
+            f"{metric} reads {name!r}, which is no column of the table of users; there "
+            f"are {', '.join(COLUMNS_OF_USERS)}{nearest(name, COLUMNS_OF_USERS)}"
+        )
+        raise ParameterError(msg)
+    if name in AMOUNTS:
+        return _amount(name)
+    return pl.col("dwell") / SECOND if name == "seconds_on_page" else pl.col(name)
+
+
+def own(name: str, given: Any) -> OnlineMetric:
+    """Return a metric of the user's: a column, a pair of columns, or a quantile.
+
+    Args:
+        name: what it is called.
+        given: a column of the table of users, whose mean per user it is; two, for the
+            ratio of their sums; or a column and a share, for a quantile over users.
+
+    >>> own("aov", ("revenue", "orders")).says(Rules())
+    'revenue / orders'
+    """
+    y, x, quantile = parts_of(name, given)
+    columns = [y] if x is None else [y, x]
+    sides = [_column(column, name) for column in columns]
+    below = sides[1] if x is not None else pl.col("events") > 0
+    words = f"{y} / {x}" if x is not None else f"mean {y} of a user"
+    if quantile is not None:
+        words = f"the {quantile:g} quantile of {y} over users"
+    needs = tuple(dict.fromkeys(_NEEDS[each] for each in columns if each in _NEEDS))
+    return OnlineMetric(
+        lambda _: (sides[0], below),
+        lambda _: words,
+        lambda _: x or "users",
+        lambda _: needs,
+        (float("-inf"), float("inf")),
+        higher_is_better=True,
+        quantile=quantile,
+    )
+
+
+def parts_of(name: str, given: Any) -> tuple[str, str | None, float | None]:
+    """Read what a metric is computed from: its columns, and the share of a quantile."""
+    if isinstance(given, str):
+        return given, None, None
+    if isinstance(given, (tuple, list)) and len(given) == _PAIR:
+        first, second = given
+        if isinstance(first, str) and isinstance(second, str):
+            return first, second, None
+        if isinstance(first, str):
+            check_number(f"the quantile of {name}", second, above=0, below=1)
+            return first, None, float(second)
+    msg = (
+        f"{name} must be a column for a mean, two for a ratio, or a column and a share "
+        f"for a quantile, got {given!r}"
+    )
     raise ParameterError(msg)
 
 
-def chosen(
-    asked: Sequence[str] | None,
-    has: frozenset[str],
-    kinds: frozenset[str],
-    rules: Rules,
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the metrics that were asked for, or all that the log has columns for.
+def check_metrics(asked: object) -> None:
+    """Accept None, a name, several names, or a mapping from names to columns."""
+    if isinstance(asked, Iterable) or asked is None:
+        return
+    msg = (
+        "metrics must be names such as ['ctr', 'roi'], or {name: column}, got "
+        f"{asked!r}"
+    )
+    raise ParameterError(msg)
 
-    Returns:
-        Their names, and why others are left out.
-    """
-    check_metrics(asked)
-    asked = [asked] if isinstance(asked, str) else asked
-    usual = [name for name, metric in METRICS.items() if metric.usual]
-    wanted = tuple(dict.fromkeys(usual if asked is None else asked))
-    left_out = {}
-    for name in wanted:
+
+def _wanted(asked: Any) -> dict[str, OnlineMetric]:
+    """Return the metrics that were asked for, by name."""
+    if asked is None:
+        return {name: metric for name, metric in METRICS.items() if metric.usual}
+    if isinstance(asked, Mapping):
+        given = {str(name): parts for name, parts in asked.items()}
+        return {
+            name: METRICS[name] if parts == name in METRICS else own(name, parts)
+            for name, parts in given.items()
+        }
+    wanted = {}
+    for name in [asked] if isinstance(asked, str) else asked:
         if name not in METRICS:
             msg = (
                 f"unknown online metric {name!r}; there are {', '.join(METRICS)}"
                 f"{nearest(str(name), METRICS)}"
             )
             raise UnknownMetricError(msg)
-        needs = METRICS[name].needs(rules)
-        there = has | kinds
+        wanted[name] = METRICS[name]
+    return wanted
+
+
+def chosen(
+    asked: Any, has: frozenset[str], kinds: frozenset[str], rules: Rules
+) -> tuple[dict[str, OnlineMetric], dict[str, str]]:
+    """Return the metrics that were asked for, or all that the log has columns for.
+
+    Returns:
+        The metrics by name, and why others are left out.
+    """
+    check_metrics(asked)
+    wanted, left_out = _wanted(asked), {}
+    there = has | kinds
+    for name, metric in wanted.items():
+        needs = metric.needs(rules)
         missing = [words for words in needs if not there & set(words.split(" or "))]
         if missing:
             left_out[name] = f"the log has no {' and no '.join(missing)}"
             if asked is not None:
                 msg = f"{name} cannot be computed: {left_out[name]}"
                 raise DataError(msg)
-    names = tuple(name for name in wanted if name not in left_out)
-    if not names:
+    metrics = {name: wanted[name] for name in wanted if name not in left_out}
+    if not metrics:
         each = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         msg = f"no metric can be computed: {each}" if each else "metrics is empty"
         raise DataError(msg)
-    return names, left_out
+    return metrics, left_out

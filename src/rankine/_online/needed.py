@@ -16,10 +16,11 @@ from rankine._online.abresult import ABTest
 from rankine._online.asked import (
     check_metrics,
     check_options,
+    has_days,
+    is_own_table,
     refuse_for_users,
-    sums_by_day,
 )
-from rankine._online.cohort import check_names, from_events, from_users, new_by_day
+from rankine._online.cohort import check_names, from_events, from_users
 from rankine._online.quantiles import drawn
 from rankine._online.variants import Margin
 from rankine._stats.power import needed_for_groups
@@ -222,16 +223,18 @@ def _of_data(
     data: Any, metrics: Any, unit: str | None, share: float, rules: dict[str, Any]
 ) -> tuple[list[_Row], Sequence[int], list[str]]:
     arrivals: Sequence[int] = ()
-    if isinstance(metrics, Mapping):
+    if is_own_table(data, metrics, unit, rules):
         refuse_for_users(rules)
         cohort = from_users(
             data, metrics, unit=unit, variant=None, covariates={}, segment=None
         )
     else:
         rules = rules if unit is None else {**rules, "unit": unit}
-        cohort = from_events(data, metrics, cuped=False, segment=None, by=None, **rules)
-        daily = sums_by_day(data, metrics, rules)
-        arrivals = cohort.arrivals if daily is None else new_by_day(daily.frame, "day")
+        daily = has_days(data, rules)
+        cohort = from_events(
+            data, metrics, cuped=False, segment=None, by=None, daily=daily, **rules
+        )
+        arrivals = cohort.arrivals
     rows: list[_Row] = []
     columns = cohort.columns()
     for measure in cohort.measures:

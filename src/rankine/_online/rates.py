@@ -23,7 +23,7 @@ from rankine._online.spreads import (
     wilson,
     without_spread,
 )
-from rankine._online.sums import counts_of
+from rankine._online.table import counts_of
 from rankine._online.times import SECOND
 from rankine.errors import ParameterError
 
@@ -108,7 +108,8 @@ def _of_log(
     rules = Rules.of(options)
     sums = counts_of(events, rules).sums([name])
     y, x = (sums.frame[f"{name}.{side}"].to_numpy() for side in "yx")
-    value, bounds, n, why = summed(name, rules, y, x, confidence)
+    metric = sums.metrics[name]
+    value, bounds, n, why = summed(name, metric, rules, y, x, confidence)
     left = [f"left out: {counted(n, what)}" for what, n in sums.excluded.items()]
     notes = (*sums.notes, *left, *((why,) if why else ()))
     return Rate(name, value, bounds, n, confidence, notes)

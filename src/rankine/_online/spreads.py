@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankine._online.metrics import METRICS
 from rankine._stats.exact import exact_sum, to_float
 from rankine._stats.intervals import Interval
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
+    from rankine._online.metrics import OnlineMetric
     from rankine._online.rules import Rules
 
     Pairs: TypeAlias = tuple[Floats, Floats, Ints | None]
@@ -106,6 +106,7 @@ def clustered(
 
 def summed(
     name: str,
+    metric: OnlineMetric,
     rules: Rules,
     y: Floats,
     x: Floats,
@@ -116,6 +117,7 @@ def summed(
 
     Args:
         name: the name of the metric.
+        metric: what is known about it.
         rules: how it is defined.
         y: its numerators.
         x: its denominators.
@@ -126,7 +128,7 @@ def summed(
         Its value, its interval, its denominator, and why a value or an interval is
         missing; empty if neither is.
     """
-    metric, above, below = METRICS[name], total(y, often), total(x, often)
+    above, below = total(y, often), total(x, often)
     by_user = metric.unit(rules) == "users"
     n = _users(y, often) if by_user and not metric.is_share else int(below)
     if metric.is_share and above > below > 0:
@@ -138,14 +140,18 @@ def summed(
         value, bounds = clustered(y, x, confidence, metric.bounds, often)
     is_active = (x != 0) | (y != 0)
     active = _users(y[is_active], None if often is None else often[is_active])
-    return value, bounds, n, _reason(name, rules, value, bounds, below, active)
+    return (
+        value,
+        bounds,
+        n,
+        _reason(name, metric.unit(rules), value, bounds, below, active),
+    )
 
 
 def _reason(
-    name: str, rules: Rules, value: float, bounds: Interval, below: float, users: int
+    name: str, unit: str, value: float, bounds: Interval, below: float, users: int
 ) -> str:
     if math.isnan(value):
-        unit = METRICS[name].unit(rules)
         nothing = f"there are no {unit}"
         if unit == "users":
             nothing = "cost is below 0" if below < 0 else "cost is 0"

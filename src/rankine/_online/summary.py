@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import polars as pl
 
 from rankine._base.checks import check_number
-from rankine._base.memory import bytes_of
 from rankine._evaluate.summary import finite
 from rankine._io.values import kind_of
 from rankine._online.drawn import Drawn
 from rankine._online.log import EventLog
-from rankine._online.metrics import METRICS, check_metrics
+from rankine._online.metrics import OnlineMetric, check_metrics
 from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
 from rankine._online.rules import Rules, check_groups, check_titles
 from rankine._online.spreads import summed
-from rankine._online.sums import UserCounts, counts_of
+from rankine._online.sums import UserCounts
+from rankine._online.table import counts_of
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rankine._online.spreads import Pairs
     from rankine._online.sums import UserSums
@@ -139,7 +140,7 @@ class Accumulator:
 
     def __init__(
         self,
-        metrics: Sequence[str] | None = None,
+        metrics: Mapping[str, Any] | Sequence[str] | None = None,
         *,
         by: str | None = "variant",
         segment: str | None = None,
@@ -150,14 +151,13 @@ class Accumulator:
     ) -> None:
         check_number("confidence", confidence, above=0, below=1)
         check_metrics(metrics)
-        names = metrics if metrics is None or isinstance(metrics, str) else [*metrics]
+        names = metrics
+        if not isinstance(metrics, (str, Mapping, type(None))):
+            names = [*metrics]
         self.metrics, self.confidence = names, confidence
         self.rules, self.daily = Rules.of(rules), daily
         check_groups(by, segment, daily)
-        memory = None
-        if memory_limit is not None:
-            memory = bytes_of(memory_limit, "memory_limit")
-        self._log = EventLog(self.rules, by, segment, memory=memory)
+        self._log = EventLog(self.rules, by, segment, memory=memory_limit)
         check_titles(by, segment, daily=daily)
 
     def update(self, events: Any) -> Self:
@@ -193,7 +193,7 @@ class Accumulator:
 
     def counts(self) -> UserCounts:
         """Return what users did so far."""
-        return UserCounts(self._log, daily=self.daily)
+        return UserCounts.of_log(self._log, daily=self.daily)
 
     def sums(self) -> UserSums:
         """Return the sums of every user so far."""
@@ -201,17 +201,18 @@ class Accumulator:
 
     def result(self) -> Summary:
         """Return the metrics of all events so far."""
-        return _summary(self.counts(), self.metrics, self.confidence)
+        return summary_of(self.counts(), self.metrics, self.confidence)
 
 
 def summarize(
     events: Any,
-    metrics: Sequence[str] | None = None,
+    metrics: Mapping[str, Any] | Sequence[str] | None = None,
     *,
     by: str | None = "variant",
     segment: str | None = None,
     daily: bool = False,
     confidence: float = 0.95,
+    memory_limit: int | str | None = None,
     **rules: Unpack[RuleOptions],
 ) -> Summary:
     """Return the metrics of a log of events, with intervals, by group and day.
@@ -228,15 +229,20 @@ def summarize(
         events: a path (a file, a folder or a pattern of CSV, NDJSON or Parquet), a
             frame, or what `read_table` or `from_sql` returns. Columns are recognised by
             names such as timestamp, user_id, session_id, variant, page, event, value
-            and cost.
+            and cost. Or the table of `users` that was made of one.
         metrics: some of ctr, conversion_rate, bounce_rate, engagement_rate,
-            time_on_page and roi; all that the log has columns for, if not given.
+            time_on_page and roi; all that the log has columns for, if not given. Or
+            {name: column of the table of users} for its mean per user, {name: (column,
+            column)} for a ratio of sums, such as {"revenue_per_user": "revenue", "aov":
+            ("revenue", "orders"), "ctr": "ctr"}.
         by: the column that divides users into groups. With "variant", or the column
             that ``columns=`` names as such, they are the arms of a test: users in
             several are left out, and only what follows the first exposure counts.
         segment: a second column; a user belongs to the first segment that is seen.
         daily: whether each day (in UTC) has its own row.
         confidence: of the intervals.
+        memory_limit: the memory that the process may use, as ``"1GB"`` or a number of
+            bytes; half of what is free if not given. Beyond it, events wait on disk.
         **rules: ``columns=`` {part: column}; ``kinds=`` {the log's word: kind of
             event}; ``session_gap=`` minutes of silence that end a session, 30 if not
             given;
@@ -265,17 +271,27 @@ def summarize(
         >>> found.table.select("value", "n", "users").row(0)
         (0.5, 2, 2)
     """
+    given = Rules.of(rules)
+    checked(metrics, confidence, by, segment, daily=daily)
+    counts = counts_of(events, given, by, segment, daily=daily, memory=memory_limit)
+    return summary_of(counts, metrics, confidence)
+
+
+def checked(
+    metrics: Any,
+    confidence: float,
+    by: str | None,
+    segment: str | None,
+    *,
+    daily: bool,
+) -> None:
+    """Check what can be checked before a log is read."""
     check_number("confidence", confidence, above=0, below=1)
     check_metrics(metrics)
-    given = Rules.of(rules)
     check_titles(by, segment, daily=daily)
-    counts = counts_of(events, given, by, segment, daily=daily)
-    return _summary(counts, metrics, confidence)
 
 
-def _summary(
-    users: UserCounts, metrics: Sequence[str] | None, confidence: float
-) -> Summary:
+def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
     """Return one row per metric and group of users."""
     columns = {"variant": users.by, "segment": users.segment, "day": "day"}
     groups = [
@@ -286,7 +302,11 @@ def _summary(
     counts = users.counted(metrics)
     cells = sorted(
         users.groups(
-            counts, groups, lambda name, sides: _cell(name, users, sides, confidence)
+            counts,
+            groups,
+            lambda name, sides: _cell(
+                name, counts.metrics[name], users, sides, confidence
+            ),
         ),
         key=lambda cell: [(part is not None, part) for part in cell[0]],
     )
@@ -315,7 +335,7 @@ def _summary(
         notes = (*notes, "the log has no variant: all users are one group")
     return Summary(
         table,
-        {name: METRICS[name].says(users.rules) for name in counts.metrics},
+        {name: metric.says(users.rules) for name, metric in counts.metrics.items()},
         counts.left_out,
         counts.excluded,
         (*notes, *reasons),
@@ -326,10 +346,10 @@ def _summary(
 
 
 def _cell(
-    name: str, users: UserCounts, sides: Pairs, confidence: float
+    name: str, metric: OnlineMetric, users: UserCounts, sides: Pairs, confidence: float
 ) -> tuple[tuple[Any, ...], str]:
     """Return value, bounds, n and users of a metric in a group, and what is missing."""
     y, x, often = sides
-    value, bounds, n, why = summed(name, users.rules, y, x, confidence, often)
+    value, bounds, n, why = summed(name, metric, users.rules, y, x, confidence, often)
     n_users = len(y) if often is None else int(often.sum())
     return (value, *bounds, n, n_users), why

@@ -18,27 +18,38 @@ import polars as pl
 from rankine._base.blocks import at_once
 from rankine._base.text import count
 from rankine._online.events import ABOUT
-from rankine._online.log import LABELS, EventLog
-from rankine._online.metrics import METRICS, chosen
+from rankine._online.log import LABELS
+from rankine._online.metrics import OnlineMetric, chosen
 from rankine._online.oddities import counted, oddities
-from rankine._online.rules import Rules, check_groups
 from rankine._online.spreads import paired
-from rankine._online.users import AFTER, BEFORE, BEYOND, Counting, added
+from rankine._online.users import (
+    AFTER,
+    BEFORE,
+    BEYOND,
+    Counting,
+    added,
+    by_number,
+    is_arm,
+)
 from rankine._online.words import notes_on
 from rankine._tables.segments import stable_order
-from rankine.errors import DataError
+from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankine._base.arrays import AnyArray, Bools
     from rankine._online.events import Facts
+    from rankine._online.log import EventLog
+    from rankine._online.rules import Rules
     from rankine._online.spreads import Pairs
 
 T = TypeVar("T")
 
 _EPOCH = date(1970, 1, 1)
 _AGAIN = "duplicate events"
+NOWHERE = pl.Series([None], dtype=pl.String)
+"""The name of no group."""
 COARSE = (
     "identical rows all count: there is neither an event id nor a time of day that "
     "would tell a duplicate"
@@ -56,17 +67,29 @@ class UserSums:
             same strictly before. With days, there is a row for each user and day.
         notes: what was assumed, and what is odd.
         excluded: events and users that were left out, by reason.
-        directions: metric -> whether higher is better; None if neither is.
-        metrics: the metrics, in their order.
+        metrics: the metrics, by name, in their order.
         left_out: metric -> why it is not there.
+        arrivals: how many users came first on each day, if days are kept separate.
     """
 
     frame: pl.DataFrame
     notes: tuple[str, ...]
     excluded: dict[str, int]
-    directions: dict[str, bool | None]
-    metrics: tuple[str, ...] = ()
-    left_out: dict[str, str] | None = None
+    metrics: dict[str, OnlineMetric]
+    left_out: dict[str, str]
+    arrivals: tuple[int, ...] = ()
+
+
+def new_by_day(frame: pl.DataFrame, column: str) -> tuple[int, ...]:
+    """Count the users for whom each day is the first; empty without days."""
+    seen = frame.select("user", pl.col(column).cast(pl.Date)).drop_nulls()
+    if seen.is_empty():
+        return ()
+    numbers = seen.select("user", pl.col(column) - pl.col(column).min())
+    numbers = numbers.with_columns(pl.col(column).dt.total_days())
+    first = numbers.group_by("user").agg(pl.col(column).min())[column].to_numpy()
+    n_days = int(numbers[column].max()) + 1  # type: ignore[arg-type]
+    return tuple(np.bincount(first, minlength=n_days).tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +100,7 @@ class Counted:
         rows: the counts by user, phase and day.
         users: which users count, by their numbers.
         groups: the numbers of the variant and the segment of each user.
-        metrics: the metrics, in their order.
+        metrics: the metrics, by name, in their order.
         left_out: metric -> why it is not there.
         notes: what was assumed, and what is odd.
         excluded: events and users that were left out, by reason.
@@ -86,7 +109,7 @@ class Counted:
     rows: pl.DataFrame
     users: Bools
     groups: dict[str, AnyArray]
-    metrics: tuple[str, ...]
+    metrics: dict[str, OnlineMetric]
     left_out: dict[str, str]
     notes: tuple[str, ...]
     excluded: dict[str, int]
@@ -113,43 +136,7 @@ class Counted:
         return self.rows["day"].unique().drop_nulls().sort().to_list()
 
 
-def user_sums(
-    events: Any,
-    metrics: Sequence[str] | None = None,
-    *,
-    by: str | None = "variant",
-    segment: str | None = None,
-    daily: bool = False,
-    **rules: Any,
-) -> UserSums:
-    """Return the sums of every user, from a log of events.
-
-    Args:
-        events: the log: a path, a frame, or what `read_table` returns.
-        metrics: their names; all that the log has columns for, if not given.
-        by: the column that divides users into groups.
-        segment: a second such column.
-        daily: whether days are kept separate.
-        **rules: see `Rules`.
-    """
-    return counts_of(events, Rules.of(rules), by, segment, daily=daily).sums(metrics)
-
-
-def counts_of(
-    events: Any,
-    rules: Rules,
-    by: str | None = None,
-    segment: str | None = None,
-    *,
-    daily: bool = False,
-) -> UserCounts:
-    """Read a whole log, and count what its users did."""
-    check_groups(by, segment, daily)
-    log = EventLog(rules, by, segment)
-    log.update(events)
-    return UserCounts(log, daily=daily)
-
-
+@dataclass(frozen=True, eq=False)
 class UserCounts:
     """What the users of a log did; they are numbered in the order of their ids.
 
@@ -159,57 +146,83 @@ class UserCounts:
         by_arm: whether those of `by` are the arms of a test.
         daily: whether days are kept separate.
         facts: what is known of all events.
-        ids: the ids of users.
-        seen: the groups and the first exposure of each.
+        seen: per user, the id, the numbers of the groups that the user was first seen
+            in, how many there were, and the first exposure; as far as they are known.
+        texts: the names of groups; 0 stands for none.
         rows: counts by user, phase and day.
+        n_again: how many events repeat another one.
+        log: the log, if it is at hand.
     """
 
-    def __init__(self, log: EventLog, *, daily: bool) -> None:
+    rules: Rules
+    by: str | None
+    segment: str | None
+    by_arm: bool
+    daily: bool
+    facts: Facts
+    seen: pl.DataFrame
+    texts: dict[str, pl.Series]
+    rows: pl.DataFrame
+    n_again: int = 0
+    log: EventLog | None = None
+
+    @staticmethod
+    def of_log(log: EventLog, *, daily: bool) -> UserCounts:
+        """Count the events of a log, some users at a time."""
         log.refuse_broken()
-        self.rules, self.by, self.segment = log.rules, log.by, log.segment
-        self.daily = daily
-        arms = {"variant", self.rules.columns.get("variant")}
-        self.by_arm = self.by is not None and self.by in arms
-        self.facts = facts = _known(log.facts)
-        self._log = log
-        self._texts = {label: log.texts(label).sort() for label in LABELS}
-        self._how = Counting.of(self.rules, facts, by_arm=self.by_arm, daily=daily)
-        parts = [self._how.rows(events) for events in log.parts()]
+        rules, facts = log.rules, log.facts
+        if facts is None:
+            msg = "there are no events yet"
+            raise DataError(msg)
+        by_arm = is_arm(log.by, rules)
+        how = Counting.of(rules, facts, by_arm=by_arm, daily=daily)
+        parts = [how.rows(events) for events in log.parts()]
         if not parts:
             needed = ", ".join(sorted({"user", "kind"} | ({"time"} & facts.has)))
             msg = f"no event has all of {needed}"
             raise DataError(msg)
         every, seen, again = zip(*parts, strict=True)
-        self.seen = pl.concat(seen).sort("user")
-        self.ids = self.seen["user"]
-        number = self.seen.select("user").with_row_index("number")
-        rows = pl.concat(every).join(number, on="user", how="left")
-        rows = rows.drop("user").rename({"number": "user"})
-        self.rows = rows.sort("user", "phase", "day")
-        self.n_again = sum(again)
+        users = pl.concat(seen).sort("user")
+        texts = {
+            label: pl.concat([NOWHERE, log.texts(label).sort()]) for label in LABELS
+        }
+        return UserCounts(
+            rules, log.by, log.segment, by_arm, daily, facts, users, texts,
+            by_number(pl.concat(every), users["user"]), sum(again), log,
+        )  # fmt: skip
+
+    @property
+    def ids(self) -> pl.Series:
+        """The ids of users."""
+        return self.seen["user"]
 
     @property
     def exposes(self) -> bool:
         """Whether users have a first exposure."""
-        return self._how.exposes
+        return "first" in self.seen.columns
 
     def page_views(self) -> tuple[AnyArray, AnyArray]:
         """Return the users of all page views that have a time, and that time."""
-        views = pl.concat(map(self._how.page_views, self._log.parts()))
+        if self.log is None:
+            msg = "a quantile of the time on page needs a log of events"
+            raise ParameterError(msg)
+        how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, daily=False)
+        views = pl.concat(map(how.page_views, self.log.parts()))
         users = views["user"].rank("dense").to_numpy()
         return users, views["dwell"].to_numpy()
 
-    def counted(self, metrics: Sequence[str] | None = None) -> Counted:
+    def counted(self, asked: Any = None) -> Counted:
         """Return what each user did, and which of them count."""
         facts, has = self.facts, self.facts.has
-        names, left_out = chosen(metrics, has, facts.kinds, self.rules)
+        metrics, left_out = chosen(asked, has, facts.kinds, self.rules)
         excluded, notes = dict(facts.excluded), [*facts.notes]
-        if self.n_again and (facts.fine or self._how.by_id):
+        by_id = "id" in has and self.rules.duplicates == "drop"
+        if self.n_again and (facts.fine or by_id):
             more = excluded.get(_AGAIN, 0) + self.n_again
             excluded = {**excluded, _AGAIN: more}
         elif self.n_again:
             notes.append(COARSE)
-        needed = {part for name in names for part in METRICS[name].needs(self.rules)}
+        needed = {part for each in metrics.values() for part in each.needs(self.rules)}
         notes += [
             f"{count(n, 'event')} {what}"
             for what, n in facts.remarks.items()
@@ -217,7 +230,7 @@ class UserCounts:
         ]
         notes += notes_on(facts.words, self.rules)
         users, groups = self._users(excluded, notes)
-        counts = Counted(self.rows, users, groups, names, left_out, (), excluded)
+        counts = Counted(self.rows, users, groups, metrics, left_out, (), excluded)
         for phase, when in (
             (BEYOND, "after the window"),
             (BEFORE, "before the first exposure"),
@@ -227,22 +240,22 @@ class UserCounts:
                 excluded[f"events {when}"] = n
         notes += oddities(counts.counting(AFTER), self.ids, has)
         counts = replace(counts, notes=tuple(notes))
-        return self._possible(counts, asked=metrics is not None)
+        return self._possible(counts, asked=asked is not None)
 
-    def sums(self, metrics: Sequence[str] | None = None) -> UserSums:
+    def sums(self, metrics: Any = None) -> UserSums:
         """Return a row of sums for each user who counts."""
         return self.sums_of(self.counted(metrics))
 
     def sums_of(self, counts: Counted, *, undated: bool = False) -> UserSums:
         """Return a row of sums for each user, and each day unless these are undated."""
-        names = counts.metrics
+        metrics = counts.metrics
         after = counts.counting(AFTER)
         if undated:
             after = counts.of(AFTER).with_columns(pl.lit(None, pl.Int32).alias("day"))
         before = counts.of(BEFORE)
         number = after["user"]
         labels = [
-            self.texts(label)[groups[number.to_numpy()]].alias(label)
+            self.texts[label][groups[number.to_numpy()]].alias(label)
             for label, groups in counts.groups.items()
         ]
         first = pl.Series("first", [None], pl.Int64).new_from_index(0, after.height)
@@ -252,13 +265,13 @@ class UserCounts:
         rows = after.select(
             pl.col("user").alias("number"),
             day,
-            *(METRICS[name].sides(name, self.rules) for name in names),
-        ).unnest(*names)
+            *(each.sides(name, self.rules) for name, each in metrics.items()),
+        ).unnest(*metrics)
         earlier = before.select(
             pl.col("user").alias("number"),
-            *(METRICS[name].sides(name, self.rules, "0") for name in names),
-        ).unnest(*names)
-        fresh = [f"{name}.{side}0" for name in names for side in "yx"]
+            *(each.sides(name, self.rules, "0") for name, each in metrics.items()),
+        ).unnest(*metrics)
+        fresh = [f"{name}.{side}0" for name in metrics for side in "yx"]
         rows = rows.with_columns(
             self.ids[number].alias("user"),
             *labels,
@@ -267,12 +280,13 @@ class UserCounts:
         rows = rows.join(earlier, on="number", how="left")
         rows = rows.with_columns(pl.col(fresh).fill_null(0.0)).sort("user", "day")
         order = ["user", "variant", "segment", "first", "day"]
-        sides = [f"{name}.{side}" for name in names for side in "yx"]
+        sides = [f"{name}.{side}" for name in metrics for side in "yx"]
         rows = rows.select(*order, *sides, *fresh)
-        directions = {name: METRICS[name].higher_is_better for name in names}
+        days = counts.counting(AFTER).select("user", pl.col("day").cast(pl.Date))
         return UserSums(
-            rows, counts.notes, counts.excluded, directions, names, counts.left_out
-        )
+            rows, counts.notes, counts.excluded, metrics, counts.left_out,
+            new_by_day(days, "day") if self.daily else (),
+        )  # fmt: skip
 
     def groups(
         self,
@@ -308,10 +322,10 @@ class UserCounts:
             return []
         sides = [
             part.alias(f"{name}.{side}")
-            for name in counts.metrics
-            for side, part in zip("yx", METRICS[name].parts(self.rules), strict=True)
+            for name, metric in counts.metrics.items()
+            for side, part in zip("yx", metric.parts(self.rules), strict=True)
         ]
-        texts = [self.texts(label) for label in labels if label != "day"]
+        texts = [self.texts[label] for label in labels if label != "day"]
         user = rows["user"].to_numpy()
         numbers = [counts.groups[label][user] for label in labels if label != "day"]
         code = np.zeros(len(user), np.int64)
@@ -336,16 +350,12 @@ class UserCounts:
             groups.append((tuple(head), metrics))
         return groups
 
-    def texts(self, label: str) -> pl.Series:
-        """Return the names of groups by their numbers; 0 stands for none."""
-        return pl.concat([pl.Series([None], dtype=pl.String), self._texts[label]])
-
     def _users(
         self, excluded: dict[str, int], notes: list[str]
     ) -> tuple[Bools, dict[str, AnyArray]]:
         """Return which users count, and their groups."""
         users = np.ones(len(self.ids), dtype=np.bool_)
-        if self.by_arm and len(self._texts["variant"]):
+        if self.by_arm and len(self.texts["variant"]) > 1:
             users = self._in_one_arm(excluded, notes)
         groups = {}
         columns = {"variant": self.by, "segment": self.segment}
@@ -354,8 +364,8 @@ class UserCounts:
                 groups[label] = np.zeros(len(users), np.uint32)
                 continue
             groups[label] = self.seen[label].to_numpy()
-            lists = self.seen[f"{label}s"].filter(pl.Series(users)).list.len()
-            several = lists.filter(lists > 1)
+            numbers = self.seen[f"n_{label}s"].filter(pl.Series(users))
+            several = numbers.filter(numbers > 1)
             if len(several):
                 said = count(int(several.sum()) - len(several), "user")
                 notes.append(
@@ -369,17 +379,11 @@ class UserCounts:
 
     def _in_one_arm(self, excluded: dict[str, int], notes: list[str]) -> Bools:
         """Leave out users in several arms, then those who were never exposed."""
-        n_arms = self.seen["variants"].list.len().fill_null(0).to_numpy()
+        n_arms = self.seen["n_variants"].to_numpy()
         several = n_arms > 1
         if several.any():
-            arms = self.seen["variants"].filter(pl.Series(several)).explode()
-            n_of = np.bincount(arms.to_numpy())
-            names = self.texts("variant")
-            each = ", ".join(
-                f"{names[arm]} {n:,}" for arm, n in enumerate(n_of.tolist()) if n
-            )
-            said = count(int(several.sum()), "user")
-            notes.append(f"{said} in more than one variant left out: {each}")
+            said = f"{count(int(several.sum()), 'user')} in more than one variant"
+            notes.append(f"{said} left out{self._each_of(several)}")
             self._leave(excluded, "in more than one variant", several)
         is_seen = n_arms > 0
         if self.exposes:
@@ -388,6 +392,15 @@ class UserCounts:
         self._leave(excluded, words, ~several & ~is_seen)
         kept: Bools = ~several & is_seen
         return kept
+
+    def _each_of(self, users: Bools) -> str:
+        """Say how many of some users were seen in each variant, if that is known."""
+        if "variants" not in self.seen.columns:
+            return ""
+        arms = self.seen["variants"].filter(pl.Series(users)).explode().to_numpy()
+        n_of, names = np.bincount(arms).tolist(), self.texts["variant"]
+        said = [f"{names[arm]} {n:,}" for arm, n in enumerate(n_of) if n]
+        return f": {', '.join(said)}"
 
     def _leave(self, excluded: dict[str, int], words: str, users: Bools) -> None:
         """Count the users who are left out, and their events."""
@@ -399,10 +412,12 @@ class UserCounts:
 
     def _possible(self, counts: Counted, *, asked: bool) -> Counted:
         """Refuse or leave out rates above 1, whose events do not match."""
-        shares = [name for name in counts.metrics if METRICS[name].is_share]
+        shares = {
+            name: metric for name, metric in counts.metrics.items() if metric.is_share
+        }
         totals = self._totals(counts, shares)
         impossible = {
-            name: METRICS[name].beyond(y, x) for name, (y, x) in totals.items() if y > x
+            name: shares[name].beyond(y, x) for name, (y, x) in totals.items() if y > x
         }
         for name, why in impossible.items():
             if asked:
@@ -411,27 +426,23 @@ class UserCounts:
         counts.left_out.update(impossible)
         return replace(
             counts,
-            metrics=tuple(name for name in counts.metrics if name not in impossible),
+            metrics={
+                name: metric
+                for name, metric in counts.metrics.items()
+                if name not in impossible
+            },
         )
 
     def _totals(
-        self, counts: Counted, names: Sequence[str]
+        self, counts: Counted, metrics: Mapping[str, OnlineMetric]
     ) -> dict[str, tuple[float, float]]:
         """Return the numerators and denominators of metrics of whole numbers."""
         sides = [
             part.sum().cast(pl.Int64).alias(f"{name}.{side}")
-            for name in names
-            for side, part in zip("yx", METRICS[name].parts(self.rules), strict=True)
+            for name, metric in metrics.items()
+            for side, part in zip("yx", metric.parts(self.rules), strict=True)
         ]
-        if not names:
+        if not metrics:
             return {}
         sums = counts.counting(AFTER).select(sides).row(0, named=True)
-        return {name: (sums[f"{name}.y"], sums[f"{name}.x"]) for name in names}
-
-
-def _known(facts: Facts | None) -> Facts:
-    """Refuse a log without events."""
-    if facts is None:
-        msg = "there are no events yet"
-        raise DataError(msg)
-    return facts
+        return {name: (sums[f"{name}.y"], sums[f"{name}.x"]) for name in metrics}

@@ -20,7 +20,7 @@ from rankine._online.times import DAY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankine._base.arrays import AnyArray, Floats
+    from rankine._base.arrays import Floats
     from rankine._online.events import Facts
     from rankine._online.rules import Rules
 
@@ -37,6 +37,15 @@ COUNTS = (
 """Whole numbers; `dwell` is microseconds on pages."""
 AMOUNTS = "revenue", "cost"
 """Money in whole parts of `MONEY`."""
+OF_SESSIONS = (
+    "sessions", "converting_sessions", "pageless_sessions", "bounces",
+    "engaged_sessions", "converting_clicks",
+)  # fmt: skip
+COLUMNS_OF_USERS = (
+    *("seconds_on_page" if name == "dwell" else name for name in COUNTS),
+    *AMOUNTS,
+)
+"""The numbers in the table of users."""
 _OF_KIND = {
     "impressions": "impression", "clicks": "click", "page_views": "pageview",
     "conversions": "conversion",
@@ -87,9 +96,9 @@ class Counting:
 
         Returns:
             A row of counts for each user, phase and day; a row for each user, with the
-            number of events, the groups that the user was first seen in, how many there
-            were, and the first exposure; and how many events repeat another one. These
-            are left out, unless no time of day tells that they are duplicates.
+            groups that the user was first seen in, all of them and how many they are,
+            and the first exposure; and how many events repeat another one. These are
+            left out, unless no time of day tells that they are duplicates.
         """
         seen = self._seen(events)
         events, n_again = self._once(events.sort(self._order(events)))
@@ -121,7 +130,7 @@ class Counting:
         Of groups that were seen at the same time, it is the first by name.
         """
         time = pl.col("time") if "time" in self.has else pl.lit(0, pl.Int64)
-        every = events.group_by("user").agg(pl.len().alias("n_read"))
+        every = events.select("user").unique()
         for label in ("variant", "segment"):
             if label not in self.has:
                 continue
@@ -137,6 +146,7 @@ class Counting:
                 .group_by("user")
                 .agg(
                     pl.col(label).first(),
+                    pl.len().alias(f"n_{label}s"),
                     pl.col(label).alias(f"{label}s"),
                     pl.col("first").min(),
                 )
@@ -144,7 +154,7 @@ class Counting:
             if label == "segment" or not self.exposes:
                 groups = groups.drop("first")
             every = every.join(groups, on="user", how="left")
-            every = every.with_columns(pl.col(label).fill_null(0))
+            every = every.with_columns(pl.col(label, f"n_{label}s").fill_null(0))
         return every
 
     # Events
@@ -315,31 +325,44 @@ def _money(events: pl.DataFrame) -> Iterator[pl.DataFrame]:
         some = events.filter(pl.col(part) != 0)
         if part == "value":
             some = some.filter(pl.col("kind").is_in(paid))
-        whole, rest = _exact(some[part].to_numpy())
-        sums = some.select(ROW).with_columns(
-            pl.Series("whole", whole).cast(pl.Int128),
-            pl.Series("rest", rest).cast(pl.Int128),
-        )
-        sums = sums.group_by(ROW).agg(pl.col("whole", "rest").sum())
-        yield sums.select(*ROW, _in_parts(sums["whole"], sums["rest"]).alias(name))
+        amounts = exact(some[part].to_numpy())
+        sums = some.select(ROW).with_columns(amounts.alias(name))
+        yield sums.group_by(ROW).agg(pl.col(name).sum())
 
 
-def _exact(amounts: Floats) -> tuple[AnyArray, AnyArray]:
-    """Return amounts in millionths, and what is below in parts of `MONEY`.
+def exact(amounts: Floats) -> pl.Series:
+    """Return amounts as whole numbers of parts of `MONEY`, whose sums are exact.
 
     Amounts with up to six decimals are exact; beyond that, what is below a millionth is
-    rounded to a part of `MONEY`.
+    rounded to a part.
     """
     millionths = np.rint(amounts * _EXACT)
     rest = np.rint((amounts - millionths / _EXACT) * float(MONEY))
-    return millionths.astype(np.int64), rest.astype(np.int64)
+    whole = pl.Series(millionths.astype(np.int64)).cast(pl.Int128)
+    scale = pl.Series([MONEY // int(_EXACT)], dtype=pl.Int128)
+    return whole * scale + pl.Series(rest.astype(np.int64)).cast(pl.Int128)
 
 
-def _in_parts(whole: pl.Series, rest: pl.Series) -> pl.Series:
-    """Return millionths and smaller parts as one whole number of parts of `MONEY`."""
-    return whole * pl.Series([MONEY // int(_EXACT)], dtype=pl.Int128) + rest
+def in_money(amounts: pl.Series) -> pl.Series:
+    """Return amounts as they were written.
+
+    Not by polars, which multiplies by the inverse instead of dividing by a number.
+    """
+    return pl.Series(amounts.cast(pl.Float64).to_numpy() / float(MONEY))
 
 
 def added(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Add up counts by some columns."""
     return rows.group_by(keys).agg(pl.col(*COUNTS, *AMOUNTS).sum())
+
+
+def by_number(rows: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
+    """Return counts with the numbers of users for their ids, in order."""
+    number = ids.alias("user").to_frame().with_row_index("number")
+    rows = rows.join(number, on="user", how="left").drop("user")
+    return rows.rename({"number": "user"}).sort("user", "phase", "day")
+
+
+def is_arm(by: str | None, rules: Rules) -> bool:
+    """Say whether the column that divides users names the arms of a test."""
+    return by is not None and by in {"variant", rules.columns.get("variant")}

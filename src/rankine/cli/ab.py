@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from rankine.cli.online import clicks_of, events_of, reading_events, rules_of
+from rankine.cli.online import (
+    clicks_of,
+    events_of,
+    metrics_of,
+    parts_of_metric,
+    reading_events,
+    rules_of,
+)
 from rankine.cli.options import pairs
 from rankine.cli.output import (
     json_option,
@@ -34,8 +41,9 @@ if TYPE_CHECKING:
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
     help="ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page or roi; "
-    "with --users, NAME=COLUMN for a mean, NAME=COLUMN/COLUMN for a ratio, or "
-    "NAME=COLUMN@SHARE for a quantile; repeatable.",
+    "or NAME=COLUMN for a mean per user, NAME=COLUMN/COLUMN for a ratio, NAME=COLUMN@"
+    "SHARE for a quantile, of the columns that rankine online --users writes or, with "
+    "--users, of those of your own table; repeatable.",
 )  # fmt: skip
 @click.option(
     "--users", metavar="COLUMN",
@@ -138,17 +146,17 @@ def command(
         msg = "--json, --csv and --markdown cannot be combined"
         raise click.UsageError(msg)
     rules = rules_of(**given)
-    asked: Any = list(metrics) or None
+    asked = metrics_of(metrics)
     unit, variant = rules.pop("unit"), None
     caps: Any = rules.pop("cap")
     if most and caps is not None:
         msg = "--cap and --most cannot be combined: a test takes one of them"
         raise click.UsageError(msg)
     if users is None:
-        _refuse_without_users(metrics, covariates)
+        _refuse_without_users(covariates)
     else:
         _refuse_with_users(given["columns"])
-        asked = {name: _parts(column) for name, column in _named(metrics).items()}
+        asked = _named(metrics)
         unit, variant = users, rules["columns"].get("variant", "variant")
         rules = {}
     if most:
@@ -159,8 +167,7 @@ def command(
             log, control=control, metrics=asked, unit=unit,
             variant=variant, segment=segment, cuped=cuped, cap=caps,
             daily=daily or (report is not None and users is None),
-            covariates={name: _parts(text) for name, text in covariates.items()}
-            or None,
+            covariates=_named(tuple(map("=".join, covariates.items()))) or None,
             better=better or None,  # type: ignore[arg-type]
             margin=margin or None, ratio=_numbers("ratio", ratio) or None,
             correction=correction, lift=lift,  # type: ignore[arg-type]
@@ -197,11 +204,8 @@ def _named_as(option: str) -> Iterator[None]:
         raise ParameterError(msg) from None
 
 
-def _refuse_without_users(metrics: tuple[str, ...], covariates: dict[str, str]) -> None:
+def _refuse_without_users(covariates: dict[str, str]) -> None:
     """Refuse what a table of users has, and a log of events does not."""
-    if any(mark in name for name in metrics for mark in "=/@"):
-        msg = "-m NAME=COLUMN is for a table of users; give --users COLUMN, its ids"
-        raise click.UsageError(msg)
     if covariates:
         msg = "--covariate needs --users; for a log of events, give --cuped"
         raise click.UsageError(msg)
@@ -229,29 +233,13 @@ _OF_EVENTS = (
 )  # fmt: skip
 
 
-def _named(metrics: tuple[str, ...]) -> dict[str, str]:
+def _named(metrics: tuple[str, ...]) -> dict[str, Any]:
     """Read NAME=COLUMN, where the name may be left out."""
     columns = {}
     for text in metrics:
         name, _, column = text.rpartition("=")
-        columns[name or column] = column
+        columns[name or column] = parts_of_metric(column)
     return columns
-
-
-def _parts(text: str) -> Any:
-    """Read COLUMN, COLUMN/COLUMN or COLUMN@SHARE.
-
-    >>> _parts("spent"), _parts("clicks/views"), _parts("spent@0.9")
-    ('spent', ('clicks', 'views'), ('spent', 0.9))
-    """
-    column, slash, other = text.partition("/")
-    if slash:
-        return column, other
-    column, mark, share = text.rpartition("@")
-    try:
-        return (column, float(share)) if mark else text
-    except ValueError:
-        return text
 
 
 def _numbers(option: str, given: dict[str, str]) -> dict[str, float]:

@@ -10,16 +10,18 @@ import click
 
 from rankine.cli.options import pairs
 from rankine.cli.output import (
+    FILE,
     json_option,
     print_json,
     report_option,
     width,
     write_report,
+    write_table,
 )
 from rankine.errors import ColumnNotFoundError, ParameterError, RankineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 _RULES: tuple[Callable[[Any], Any], ...] = (
@@ -146,6 +148,39 @@ def rules_of(
     }
 
 
+def metrics_of(metrics: Sequence[str]) -> Any:
+    """Read names of metrics, and NAME=COLUMN[/COLUMN] or NAME=COLUMN@SHARE.
+
+    >>> metrics_of(["ctr"]), metrics_of(["ctr", "aov=revenue/orders"])
+    (['ctr'], {'ctr': 'ctr', 'aov': ('revenue', 'orders')})
+    """
+    if not any("=" in text for text in metrics):
+        return list(metrics) or None
+    asked = {}
+    for text in metrics:
+        name, _, column = text.rpartition("=")
+        asked[name or column] = parts_of_metric(column)
+    return asked
+
+
+def parts_of_metric(text: str) -> Any:
+    """Read COLUMN, COLUMN/COLUMN or COLUMN@SHARE.
+
+    >>> parts_of_metric("spent"), parts_of_metric("clicks/views")
+    ('spent', ('clicks', 'views'))
+    >>> parts_of_metric("spent@0.9")
+    ('spent', 0.9)
+    """
+    column, slash, other = text.partition("/")
+    if slash:
+        return column, other
+    column, mark, share = text.rpartition("@")
+    try:
+        return (column, float(share)) if mark else text
+    except ValueError:
+        return text
+
+
 def clicks_of(
     log: Any, columns: dict[str, Any], confidence: float
 ) -> tuple[Any, tuple[str, ...]]:
@@ -173,7 +208,9 @@ def clicks_of(
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
     help="ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page, roi or "
-    "engagement_per_impression; repeatable; all that the log allows if not given.",
+    "engagement_per_impression; or one of your own from the table of users, "
+    "NAME=COLUMN for a mean per user, NAME=COLUMN/COLUMN for a ratio; repeatable; all "
+    "that the log allows if not given.",
 )  # fmt: skip
 @click.option(
     "--by", default="variant", show_default=True, metavar="COLUMN",
@@ -181,6 +218,16 @@ def clicks_of(
 )  # fmt: skip
 @click.option("--segment", metavar="COLUMN", help="A second column of groups.")
 @click.option("--daily", is_flag=True, help="A row for each day, in UTC.")
+@click.option(
+    "--users", type=FILE, metavar="FILE",
+    help="Also write the table of users, a row for each with all counts, which this "
+    "command and rankine ab read instead of the log: CSV if its name ends in .csv, "
+    "otherwise Parquet.",
+)  # fmt: skip
+@click.option(
+    "--memory", metavar="SIZE",
+    help="The memory that may be used, such as 2GB; beyond it, events wait on disk.",
+)  # fmt: skip
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE",
     help="Confidence level of the intervals.",
@@ -196,6 +243,8 @@ def command(
     by: str,
     segment: str | None,
     daily: bool,  # noqa: FBT001 - a flag
+    users: Path | None,
+    memory: str | None,
     confidence: float,
     report: Path | None,
     as_json: bool,  # noqa: FBT001
@@ -217,23 +266,24 @@ def command(
     rankine online 'days/*.csv' --daily --csv
     rankine online shop.sqlite --sql 'select * from events'
     rankine online ubi_events.ndjson --queries ubi_queries.ndjson
+    rankine online events.parquet --users users.parquet -m revenue_per_user=revenue
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine._online.summary import summarize  # noqa: PLC0415 - --help stays fast
+    from rankine._online.rules import Rules  # noqa: PLC0415 - --help stays fast
+    from rankine._online.summary import checked, summary_of  # noqa: PLC0415
+    from rankine._online.table import counts_of, table_of  # noqa: PLC0415
     from rankine._report.online import to_text  # noqa: PLC0415
 
     if sum((as_json, as_csv, as_markdown)) > 1:
         msg = "--json, --csv and --markdown cannot be combined"
         raise click.UsageError(msg)
     log, notes = events_of(events, sql, queries, given["kinds"])
-    summary = summarize(
-        log,
-        metrics or None,
-        by=None if by == "-" else by,
-        segment=segment,
-        daily=daily,
-        confidence=confidence,
-        **rules_of(**given),
-    )
+    asked, group = metrics_of(metrics), None if by == "-" else by
+    rules = Rules.of(rules_of(**given))
+    checked(asked, confidence, group, segment, daily=daily)
+    counts = counts_of(log, rules, group, segment, daily=daily, memory=memory)
+    summary = summary_of(counts, asked, confidence)
+    if users is not None:
+        write_table(table_of(counts), users)
     summary = replace(summary, notes=(*notes, *summary.notes))
     if as_json:
         print_json(summary.to_dict())

@@ -161,6 +161,21 @@ def write_report(
     say(f"wrote {path}")
 
 
+def write_table(table: pl.DataFrame, path: Path) -> None:
+    """Write a table, as CSV if the name of the file says so and else as Parquet."""
+    from io import BytesIO  # noqa: PLC0415 - --help stays fast
+
+    from rankine._base.paths import write_whole  # noqa: PLC0415
+
+    content = BytesIO()
+    if path.suffix.lower() == ".csv":
+        table.write_csv(content)
+    else:
+        table.write_parquet(content)
+    write_whole(path, content.getvalue())
+    say(f"wrote {path}")
+
+
 def typed(words: Iterable[str]) -> str:
     """Return a command as it was typed, without the passwords of servers.
 
