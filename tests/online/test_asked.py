@@ -70,7 +70,7 @@ TABLE: dict[str, Any] = {"unit": "u", "variant": "arm", "control": "A"}
         ),
         (
             lambda: rk.online.ab_test(WORLD, control="A", metrics=NUMBER),
-            r"for a table.*, got 5",
+            r"got 5",
         ),
         (lambda: rk.online.ab_test(WORLD, control="A", metrics=[NUMBER]), r"got \[5\]"),
         (lambda: rk.online.calibrate(WORLD, NUMBER), "metrics must be names"),

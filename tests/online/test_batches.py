@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from rankine._online.kept import DisorderError
 
 from rankine._base.limits import limited
 from rankine._io import open_table
 from rankine._online.events import event_batches
-from rankine._online.kept import DisorderError
 from rankine._online.rules import Rules
 from rankine._online.sums import State, user_sums
 from rankine.errors import DataError

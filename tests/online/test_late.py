@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from rankine._online.kept import DisorderError
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._online.kept import DisorderError
 from rankine._online.rules import Rules
 from rankine._online.sums import State
 from rankine.errors import DataError

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from rankine._online.kept import COARSE
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._online.kept import COARSE
 from rankine.errors import DataError
 from tests.online.logs import log
 

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from rankine._online.order import in_order, stable
+from rankine._online.rows import Rows, joined
 
 from rankine._base.blocks import ahead
 from rankine._base.limits import limited
-from rankine._online.order import in_order, stable
-from rankine._online.rows import Rows, joined
 from rankine._online.sums import user_sums
 from rankine._online.texts import coded
 from rankine.errors import DataError

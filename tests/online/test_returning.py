@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from rankine._online.kept import DisorderError
+from rankine._online.keys import Keys
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._online.kept import DisorderError
-from rankine._online.keys import Keys
 from rankine._online.rules import Rules
 from rankine._online.sums import State
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rankine._base.checks import check_choice, check_count, check_flag, check_number
 from rankine._online.abresult import ABTest, Settings
 from rankine._online.asked import (
+    UNITS,
     check_metrics,
     check_options,
     has_window,
@@ -185,18 +186,18 @@ def cohort_of(
     """Read the users of a test, from a table of them or from events."""
     caps: Any = cap if isinstance(cap, Mapping) else {}
     if is_own_table(data, metrics, unit, rules):
+        if unit is None or unit in UNITS:
+            msg = (
+                "a table with one row per user needs the column of their ids, unit= or "
+                "--users COLUMN; a log of events needs columns of users and of events"
+            )
+            raise ParameterError(msg)
         refuse_for_users(rules, cuped=cuped)
         if daily:
             msg = "daily is for events, but this is a table of users"
             raise ParameterError(msg)
         if cap is not None and not isinstance(cap, Mapping):
             msg = f"cap must be a mapping by metric, got {cap!r}"
-            raise ParameterError(msg)
-        if unit is None:
-            msg = (
-                "a table of users needs unit=, the column of their ids; a log of "
-                "events needs columns of users and events"
-            )
             raise ParameterError(msg)
         if variant is None:
             msg = "a table of users needs variant=, the column of their variants"

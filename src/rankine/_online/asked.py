@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Looks = Callable[..., Iterator[tuple[date, pl.DataFrame]]]
 
 _RULES = [rule.name for rule in fields(Rules)]
-_UNITS = ("users", "sessions", "clicks")
+UNITS = ("users", "sessions", "clicks")
 
 
 def check_options(function: Callable[..., Any], rules: Mapping[str, Any]) -> None:
@@ -79,10 +79,10 @@ def sums_of(
     With days, also returns a function that gives the sums up to each of them.
     """
     unit = rules.get("unit", "users")
-    if unit not in _UNITS:
+    if unit not in UNITS:
         msg = (
-            f"unit must be one of {', '.join(_UNITS)}, got {unit!r}"
-            f"{nearest(str(unit), _UNITS)}; for a table of users, give "
+            f"unit must be one of {', '.join(UNITS)}, got {unit!r}"
+            f"{nearest(str(unit), UNITS)}; for a table of users, give "
             "metrics={name: column} or --users COLUMN"
         )
         raise ParameterError(msg)
@@ -139,7 +139,7 @@ def is_own_table(
     """
     if not isinstance(metrics, Mapping) or isinstance(data, Accumulator):
         return False
-    if unit is not None and unit not in _UNITS:
+    if unit is not None and unit not in UNITS:
         return True
     return not holds_events(data, Rules.of(rules))
 

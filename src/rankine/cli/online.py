@@ -154,7 +154,7 @@ def metrics_of(metrics: Sequence[str]) -> Any:
     >>> metrics_of(["ctr"]), metrics_of(["ctr", "aov=revenue/orders"])
     (['ctr'], {'ctr': 'ctr', 'aov': ('revenue', 'orders')})
     """
-    if not any("=" in text for text in metrics):
+    if not any(mark in text for text in metrics for mark in "=/@"):
         return list(metrics) or None
     asked = {}
     for text in metrics:
