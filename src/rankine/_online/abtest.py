@@ -18,6 +18,8 @@ from rankine._online.asked import (
     refuse_for_users,
 )
 from rankine._online.cohort import Cohort, from_events, from_users
+from rankine._online.rules import Rules
+from rankine._online.table import opened
 from rankine._online.variants import compared, margins_of, word
 from rankine._stats.corrections import CORRECTIONS
 from rankine.errors import ParameterError
@@ -185,6 +187,7 @@ def cohort_of(
 ) -> Cohort:
     """Read the users of a test, from a table of them or from events."""
     caps: Any = cap if isinstance(cap, Mapping) else {}
+    data = opened(data, Rules.of(rules))
     if is_own_table(data, metrics, unit, rules):
         if unit is None or unit in UNITS:
             msg = (

@@ -9,9 +9,11 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from rankine._online.looks import looks_of
+from rankine._online.metrics import parts_of
 from rankine._online.rules import Rules
 from rankine._online.summary import Accumulator
 from rankine._online.table import counts_of, holds_events, is_of_users, names_of
+from rankine._online.users import COLUMNS_OF_USERS
 from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
@@ -141,7 +143,23 @@ def is_own_table(
         return False
     if unit is not None and unit not in UNITS:
         return True
-    return not holds_events(data, Rules.of(rules))
+    names = names_of(data, Rules.of(rules))
+    if is_of_users(names):
+        _refuse_added(names, metrics)
+    return not holds_events(names)
+
+
+def _refuse_added(names: Collection[str], metrics: Mapping[str, Any]) -> None:
+    """Refuse columns that a user added to the table, and say how to use them."""
+    for name, given in metrics.items():
+        for column in parts_of(name, given)[:2]:
+            if column in names and column not in COLUMNS_OF_USERS:
+                msg = (
+                    f"{name} reads {column!r}, which is not a count that "
+                    "rk.online.users makes; to use any column, give unit=, the column "
+                    "of users, or --users COLUMN"
+                )
+                raise ParameterError(msg)
 
 
 def has_window(events: Any, rules: Mapping[str, Any]) -> bool:

@@ -24,6 +24,8 @@ from rankine._online.cohort import from_events, from_users
 from rankine._online.effects import effect_of
 from rankine._online.moments import SIDES, Moments
 from rankine._online.quantiles import QuantileEffect, drawn
+from rankine._online.rules import Rules
+from rankine._online.table import opened
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -156,6 +158,7 @@ def calibrate(
     check_count("n", n, least=1)
     check_count("seed", seed, least=0)
     check_number("confidence", confidence, above=0, below=1)
+    data = opened(data, Rules.of(rules))
     if isinstance(metrics, Mapping) and is_own_table(data, metrics, unit, rules):
         refuse_for_users(rules, cuped=cuped)
         cohort = from_users(

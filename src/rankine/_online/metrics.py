@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _PAIR = 2
+_TAKEN = "day", "number"
+"""Columns beside those of metrics, where the sums of users are put together."""
 
 
 @dataclass(frozen=True)
@@ -234,12 +236,13 @@ def own(name: str, given: Any) -> OnlineMetric:
     if quantile is not None:
         words = f"the {quantile:g} quantile of {y} over users"
     needs = tuple(dict.fromkeys(_NEEDS[each] for each in columns if each in _NEEDS))
+    counts = not {*columns} & {*AMOUNTS}  # money may be below 0: refunds and credits
     return OnlineMetric(
         lambda _: (sides[0], below),
         lambda _: words,
         lambda _: x or "users",
         lambda _: needs,
-        (float("-inf"), float("inf")),
+        (0 if counts else float("-inf"), float("inf")),
         higher_is_better=True,
         quantile=quantile,
     )
@@ -263,9 +266,20 @@ def parts_of(name: str, given: Any) -> tuple[str, str | None, float | None]:
     raise ParameterError(msg)
 
 
-def check_metrics(asked: object) -> None:
-    """Accept None, a name, several names, or a mapping from names to columns."""
+def check_metrics(asked: object, *, in_test: bool = False) -> None:
+    """Accept None, a name, several names, or a mapping from names to columns.
+
+    Quantiles are for tests alone: a summary would need an interval of each.
+    """
     if isinstance(asked, Iterable) or asked is None:
+        for name, given in asked.items() if isinstance(asked, Mapping) else ():
+            quantile = parts_of(name, given)[2]
+            if quantile is not None and not in_test:
+                msg = (
+                    f"{name} is a quantile over users, which only tests compare: "
+                    "ab_test, calibrate and users_needed, or rankine ab"
+                )
+                raise ParameterError(msg)
         return
     msg = (
         "metrics must be names such as ['ctr', 'roi'], or {name: column}, got "
@@ -279,11 +293,7 @@ def _wanted(asked: Any) -> dict[str, OnlineMetric]:
     if asked is None:
         return {name: metric for name, metric in METRICS.items() if metric.usual}
     if isinstance(asked, Mapping):
-        given = {str(name): parts for name, parts in asked.items()}
-        return {
-            name: METRICS[name] if parts == name in METRICS else own(name, parts)
-            for name, parts in given.items()
-        }
+        return {str(name): _named(str(name), given) for name, given in asked.items()}
     wanted = {}
     for name in [asked] if isinstance(asked, str) else asked:
         if name not in METRICS:
@@ -296,6 +306,16 @@ def _wanted(asked: Any) -> dict[str, OnlineMetric]:
     return wanted
 
 
+def _named(name: str, given: Any) -> OnlineMetric:
+    """Return a metric of the user's, or the one of ours that it is a name for."""
+    if name in _TAKEN:
+        msg = f"a metric cannot be called {name!r}; choose another name"
+        raise ParameterError(msg)
+    if isinstance(given, str) and given in METRICS:
+        return METRICS[given]
+    return own(name, given)
+
+
 def chosen(
     asked: Any, has: frozenset[str], kinds: frozenset[str], rules: Rules
 ) -> tuple[dict[str, OnlineMetric], dict[str, str]]:
@@ -304,7 +324,7 @@ def chosen(
     Returns:
         The metrics by name, and why others are left out.
     """
-    check_metrics(asked)
+    check_metrics(asked, in_test=True)
     wanted, left_out = _wanted(asked), {}
     there = has | kinds
     for name, metric in wanted.items():

@@ -22,6 +22,8 @@ from rankine._online.asked import (
 )
 from rankine._online.cohort import check_names, from_events, from_users
 from rankine._online.quantiles import drawn
+from rankine._online.rules import Rules
+from rankine._online.table import opened
 from rankine._online.variants import Margin
 from rankine._stats.power import needed_for_groups
 from rankine.errors import ParameterError
@@ -223,6 +225,7 @@ def _of_data(
     data: Any, metrics: Any, unit: str | None, share: float, rules: dict[str, Any]
 ) -> tuple[list[_Row], Sequence[int], list[str]]:
     arrivals: Sequence[int] = ()
+    data = opened(data, Rules.of(rules))
     if is_own_table(data, metrics, unit, rules):
         refuse_for_users(rules)
         cohort = from_users(

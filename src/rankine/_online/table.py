@@ -6,21 +6,24 @@ or from a file tomorrow.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from rankine._io.columns import known_columns
-from rankine._io.tables import origin_of, together
+from rankine._io.repeats import first_repeat
+from rankine._io.tables import Table, origin_of, together
 from rankine._io.values import ids as ids_of
-from rankine._online.events import Facts, open_log
+from rankine._io.values import numbers
+from rankine._online.events import Facts, labels, open_log
 from rankine._online.log import LABELS, EventLog
 from rankine._online.rules import COLUMNS, Rules, check_groups
 from rankine._online.sources import Query, refuse_database
 from rankine._online.sums import NOWHERE, UserCounts
-from rankine._online.times import SECOND
+from rankine._online.times import DAY, SECOND, times
 from rankine._online.users import (
     AFTER,
     AMOUNTS,
@@ -37,24 +40,32 @@ from rankine._online.users import (
 from rankine.errors import (
     ColumnNotFoundError,
     DataError,
+    NoRowsError,
     ParameterError,
     RankineError,
     nearest,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from rankine._io.tables import Table
+    from rankine._io.sources import Rows
+    from rankine._io.tables import Places
     from rankine._online.sums import UserSums
 
-_MARK = "_before"
+_BEFORE = "_before"
+"""How the names of columns end that count what came before the first exposure."""
 _ALWAYS = {"user", "events", "impressions", "clicks", "actions"}
 """Columns that every table of users has, and no log."""
-_ASKS = {"unit", "columns"}
+_OF_USER = "variants", "first_exposure"
+"""What is known of a user, whatever the day."""
+_ASKED_LATER = {"unit", "columns"}
 """Rules that are about metrics or names, and not about how events are counted."""
+_ARM = "variant"
 _OF_LOGS = "event", "user", "session"
 _OF_TIME = "seconds_on_page", "timed_page_views", "untimed_page_views"
+_MOST = 9e12
+"""The most money of a user that a table may give: more is not known to a millionth."""
 _KINDS = {
     "impressions": "impression", "clicks": "click", "page_views": "pageview",
     "conversions": "conversion",
@@ -94,14 +105,28 @@ def counts_of(
 ) -> UserCounts:
     """Count what users did, from a log or from the table of users made of one."""
     check_groups(by, segment, daily)
-    if not isinstance(events, Query):
-        refuse_database(events)
-        events = open_log(events, rules)
-        if is_of_users(events.names):
-            return of_table(events, rules, by, segment, daily=daily)
     log = EventLog(rules, by, segment, memory=memory)
-    log.update(events)
+    for part in _parts(events, rules):
+        if isinstance(part, Table) and is_of_users(part.names):
+            return of_table(part, rules, by, segment, daily=daily)
+        log.update(part)
     return UserCounts.of_log(log, daily=daily)
+
+
+def _parts(data: Any, rules: Rules) -> Iterator[Any]:
+    """Yield a log in one part, or in batches if it is a query; a table in one part."""
+    if not isinstance(data, Query):
+        refuse_database(data)
+        yield open_log(data, rules)
+        return
+    batches = iter(data)
+    first = next(batches)
+    if is_of_users(first.columns):
+        every = pl.concat([first, *batches], how="vertical_relaxed")
+        yield open_log(every, rules)
+        return
+    yield first
+    yield from batches
 
 
 def is_of_users(names: Collection[str]) -> bool:
@@ -113,29 +138,44 @@ def is_of_users(names: Collection[str]) -> bool:
     return {*names} >= _ALWAYS
 
 
-def names_of(data: Any, rules: Rules) -> tuple[str, ...]:
-    """Return the columns of a log or a table; none of what cannot be looked into.
+def opened(data: Any, rules: Rules) -> Any:
+    """Open a file, so that its columns can be seen; standard input is read only once.
 
-    What is wrong with such data says who reads them next.
+    A file that cannot be opened is returned as it is: who reads it says why.
     """
-    if isinstance(data, Query):
-        return ()
+    if not isinstance(data, (str, PathLike)):
+        return data
     try:
+        refuse_database(data)
+        return open_log(data, rules)
+    except RankineError:
+        return data
+
+
+def names_of(data: Any, rules: Rules) -> tuple[str, ...]:
+    """Return the columns of a log or a table; none if it cannot be opened."""
+    try:
+        if isinstance(data, Query):
+            return tuple(next(iter(data)).columns)
         refuse_database(data)
         return open_log(data, rules).names
     except RankineError:
         return ()
 
 
-def holds_events(data: Any, rules: Rules) -> bool:
-    """Say whether data are a log or a table that was made of one, by their columns."""
-    names = names_of(data, rules)
+def holds_events(names: Sequence[str]) -> bool:
+    """Say whether columns are those of a log, or of the table of users made of one.
+
+    >>> holds_events(["user_id", "event"]), holds_events(["user_id", "spent"])
+    (True, False)
+    """
     known = {part for part in _OF_LOGS if known_columns(names, part, COLUMNS)}
     return is_of_users(names) or ("event" in known and len(known) > 1)
 
 
 def table_of(counts: UserCounts) -> pl.DataFrame:
     """Return what was counted as the table that users see."""
+    refuse_taken(counts.by, counts.segment)
     has, keys = counts.facts.has, ["user", *(["day"] if counts.daily else [])]
     absent = {
         *(() if {"time", "session"} & has else OF_SESSIONS),
@@ -145,7 +185,7 @@ def table_of(counts: UserCounts) -> pl.DataFrame:
     }
     names = [name for name in COLUMNS_OF_USERS if name not in absent]
     rows = counts.rows
-    sides = [(AFTER, ""), *([(BEFORE, _MARK)] if counts.exposes else [])]
+    sides = [(AFTER, ""), *([(BEFORE, _BEFORE)] if counts.exposes else [])]
     table = rows.select(keys).unique()
     if not counts.daily:
         every = np.arange(len(counts.ids), dtype=np.uint32)
@@ -187,6 +227,9 @@ def users(
     It is the table that all metrics, intervals and tests are computed from: they take
     it instead of the log, as a frame or as a file.
 
+    Tables of parts of a log can be put together if all events of a user are in one
+    part; parts of days cannot, as users come again.
+
     Args:
         log: a log of events, as `summarize` takes it; or an `Accumulator`.
         by: as in `summarize`, like the next three.
@@ -215,7 +258,7 @@ def users(
         ...         "user_id": ["u", "u", "v"],
         ...         "timestamp": [1, 2, 3],
         ...         "event": ["click", "purchase", "click"],
-        ...         "value": [0, 12.5, 0],
+        ...         "value": [0.0, 12.5, 0.0],
         ...     }
         ... )
         >>> table = rk.online.users(log)
@@ -224,8 +267,11 @@ def users(
     """
     from rankine._online.summary import Accumulator  # noqa: PLC0415 - it imports this
 
+    refuse_taken(by, segment)
     if isinstance(log, Accumulator):
-        for name in rules:
+        given = {"by": by != _ARM, "segment": segment is not None, "daily": daily}
+        given |= {"memory_limit": memory_limit is not None}
+        for name in [*(name for name, is_given in given.items() if is_given), *rules]:
             msg = f"give {name} to the accumulator, when it is made"
             raise ParameterError(msg)
         return table_of(log.counts())
@@ -233,6 +279,18 @@ def users(
         log, Rules.of(rules), by, segment, daily=daily, memory=memory_limit
     )
     return table_of(counts)
+
+
+def refuse_taken(by: str | None, segment: str | None) -> None:
+    """Refuse groups whose column would have the name of another one of the table."""
+    numbers = [name + end for name in COLUMNS_OF_USERS for end in ("", _BEFORE)]
+    for name, column in (("by", by), ("segment", segment)):
+        if column in {"user", "day", *_OF_USER, *numbers}:
+            msg = (
+                f"{name} cannot be {column!r}, since the table of users has a column "
+                "of that name; rename that column in your log"
+            )
+            raise ParameterError(msg)
 
 
 def of_table(
@@ -244,11 +302,14 @@ def of_table(
     if daily and "day" not in names:
         msg = f"{table.name} has no days; make it with daily=True"
         raise DataError(msg)
-    loaded = table.load(names, [name for name in names if name in _numeric(names)])
+    numeric = [name for name in names if name.removesuffix(_BEFORE) in COLUMNS_OF_USERS]
+    loaded = table.load(names, numeric)
     frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
-    origin: Any = origin_of(table.name, loaded)
-    frame = frame.with_columns(ids_of(frame["user"], "user", origin, hint="")[0])
-    columns = _groups(table, by, segment)
+    if frame.is_empty():
+        msg = f"{table.name} has no users"
+        raise NoRowsError(msg)
+    columns = _groups(table, by, segment, rules)
+    frame = _checked(frame, numeric, columns, origin_of(table.name, loaded))
     by_arm = is_arm(by, rules)
     per_user = frame.unique("user", keep="first", maintain_order=True).sort("user")
     seen, texts = per_user.select("user"), {}
@@ -256,48 +317,64 @@ def of_table(
         texts[label] = NOWHERE
         if label not in columns:
             continue
-        text = per_user[columns[label]].cast(pl.String)
+        text = per_user[columns[label]]
         texts[label] = pl.concat([texts[label], text.drop_nulls().unique().sort()])
         code = text.rank("dense").fill_null(0).cast(pl.UInt32)
         n = (code > 0).cast(pl.UInt32)
         if label == "variant" and by_arm and "variants" in names:
             n = per_user["variants"].cast(pl.UInt32)
         seen = seen.with_columns(code.alias(label), n.alias(f"n_{label}s"))
+    facts = _facts(frame, columns, table)
     if by_arm and "variant" in columns and "first_exposure" in names:
-        first = per_user["first_exposure"].cast(pl.Datetime("us")).to_physical()
-        seen = seen.with_columns(first.alias("first"))
-    rows = pl.concat(
-        [_rows(frame, AFTER, daily=daily), _rows(frame, BEFORE, daily=daily)]
-    )
+        seen = seen.with_columns(per_user["first_exposure"].alias("first"))
+    phases = [(AFTER, ""), (BEFORE, _BEFORE)]
+    if "first" not in seen.columns:  # all that users did counts
+        phases = [(AFTER, end) for _, end in phases]
+    parts = [_rows(frame, *phase, daily=daily) for phase in phases]
+    if "first" not in seen.columns and parts[1].height:
+        facts = replace(facts, notes=(*facts.notes, _CUT))
+    rows = added(pl.concat(parts), "user", "phase", "day")
     return UserCounts(
-        rules, by, segment, by_arm, daily, _facts(frame, columns, table), seen, texts,
+        rules, by, segment, by_arm, daily, facts, seen, texts,
         by_number(rows, seen["user"]),
     )  # fmt: skip
 
 
-def _numeric(names: Collection[str]) -> set[str]:
-    every = {*COLUMNS_OF_USERS, "variants"}
-    return {name for name in names if name.removesuffix(_MARK) in every}
+_CUT = (
+    "the table of users was made by variant: a session that goes on after the first "
+    "exposure counts as two; make the table with the same by= to count it once"
+)
 
 
 def _refuse_settled(rules: Rules) -> None:
     """Refuse options that say how events are counted, which was done before."""
     usual = Rules()
-    for rule in fields(Rules):
-        if rule.name not in _ASKS and getattr(rules, rule.name) != getattr(
-            usual, rule.name
-        ):
-            msg = (
-                f"{rule.name} says how events are counted, which is settled in a table "
-                "of users; make the table with it, from the log"
-            )
-            raise ParameterError(msg)
+    settled = [rule.name for rule in fields(Rules) if rule.name not in _ASKED_LATER]
+    given = [name for name in settled if getattr(rules, name) != getattr(usual, name)]
+    given += [f"columns={{{part!r}: ...}}" for part in rules.columns if part != _ARM]
+    for name in given:
+        msg = (
+            f"{name} cannot be given with a table of users, in which events are "
+            "counted already; make the table with it, from the log"
+        )
+        raise ParameterError(msg)
 
 
-def _groups(table: Table, by: str | None, segment: str | None) -> dict[str, str]:
+def _groups(
+    table: Table, by: str | None, segment: str | None, rules: Rules
+) -> dict[str, str]:
     """Return the columns of groups."""
+    if by == _ARM:
+        by = str(rules.columns.get(_ARM, by))
+    if is_arm(by, rules) and by != _ARM and {_ARM, *_OF_USER} <= {*table.names}:
+        msg = (
+            f"{table.name} was made by its column {_ARM!r}, and says when users were "
+            f"first seen in one of these; for {by!r}, make the table with "
+            f"columns={{{_ARM!r}: {by!r}}}, from the log"
+        )
+        raise DataError(msg)
     columns = {}
-    for label, name in (("variant", by), ("segment", segment)):
+    for label, name in zip(LABELS, (by, segment), strict=True):
         if name is None or (name == label and name not in table.names):
             continue
         if name not in table.names:
@@ -310,36 +387,87 @@ def _groups(table: Table, by: str | None, segment: str | None) -> dict[str, str]
     return columns
 
 
-def _rows(frame: pl.DataFrame, phase: int, *, daily: bool) -> pl.DataFrame:
-    """Return the counts of a phase, a row for each user and day."""
-    mark = _MARK if phase == BEFORE else ""
-    frame = (
-        frame.filter(pl.col("events" + mark) > 0)
-        if ("events" + mark in frame.columns)
-        else frame.clear()
-    )
+def _checked(
+    frame: pl.DataFrame,
+    numeric: Sequence[str],
+    columns: Mapping[str, str],
+    origin: Rows | Places,
+) -> pl.DataFrame:
+    """Return the columns of a table with their types; refuse what nobody can count."""
+    where: Any = origin
+    typed = [ids_of(frame["user"], "user", where, hint="")[0].alias("user")]
+    typed += [
+        labels(frame[name], label, origin).alias(name)
+        for label, name in columns.items()
+    ]
+    for name in ("day", "first_exposure"):
+        if name in frame.columns:
+            moments = times(frame[name], name, origin)[0]
+            typed.append((moments // DAY if name == "day" else moments).alias(name))
+    for name in [*numeric, *({"variants"} & {*frame.columns})]:
+        number = numbers(frame[name], name, where, lenient=True)
+        amount = name.removesuffix(_BEFORE) in AMOUNTS
+        wrong = ~number.is_finite() | (number.abs() > _MOST)
+        if not amount:
+            wrong |= number < 0
+        if not amount and not name.startswith("seconds_on_page"):
+            wrong |= number != number.floor()
+        if wrong.any():
+            row = int(wrong.arg_true()[0])
+            kind = "an amount" if amount else "a count"
+            msg = (
+                f"{where.where(row)}: {name} is {number[row]:g}, not {kind} of a table "
+                "that rk.online.users makes; for a table of your own, give unit=, the "
+                "column of its users, or --users COLUMN"
+            )
+            raise DataError(msg)
+        typed.append(number.alias(name))
+    checked = pl.DataFrame(typed)
+    _refuse_apart(checked, columns, where)
+    return checked
+
+
+def _refuse_apart(frame: pl.DataFrame, columns: Mapping[str, str], origin: Any) -> None:
+    """Refuse users in several rows that are not days of one table."""
+    keys = [name for name in ("user", "day") if name in frame.columns]
+    known = [name for name in _OF_USER if name in frame.columns]
+    of_user = frame.select("user", *columns.values(), *known).unique()
+    again = first_repeat(frame.select(keys))
+    rows = of_user.group_by("user").len().filter(pl.col("len") > 1)
+    if again is None and rows.height:
+        here = (frame["user"] == rows["user"].min()).arg_true()
+        again = int(here[0]), int(here[1])
+    if again is not None:
+        first, second = again
+        msg = (
+            f"{origin.where(second)}: user {frame['user'][first]!r} is also in "
+            f"{origin.where(first)}, from another part of the log; a table needs all "
+            "events of a user together: make it of the whole log, or of parts by user"
+        )
+        raise DataError(msg)
+
+
+def _rows(frame: pl.DataFrame, phase: int, end: str, *, daily: bool) -> pl.DataFrame:
+    """Return the counts in the columns that end so, by user and day."""
+    if f"events{end}" not in frame.columns:
+        frame = frame.clear()
+    else:
+        frame = frame.filter(pl.col(f"events{end}") > 0)
 
     def column(name: str) -> pl.Series:
-        if name + mark in frame.columns:
-            return frame[name + mark]
-        return pl.zeros(frame.height, pl.Int64, eager=True)
+        if name + end in frame.columns:
+            return frame[name + end]
+        return pl.zeros(frame.height, pl.Float64, eager=True)
 
-    day = pl.lit(None, pl.Int32)
-    if daily:
-        day = pl.col("day").cast(pl.Date).cast(pl.Int32)
-    seconds = column("seconds_on_page").cast(pl.Float64) * SECOND
-    counts = {name: column(name).cast(pl.Int64) for name in COUNTS if name != "dwell"}
-    counts["dwell"] = seconds.round().cast(pl.Int64)
-    amounts = {
-        name: exact(column(name).cast(pl.Float64).to_numpy()) for name in AMOUNTS
-    }
-    rows = frame.select(
+    day = pl.col("day").cast(pl.Int32) if daily else pl.lit(None, pl.Int32)
+    counts = {name: column(name) for name in COUNTS if name != "dwell"}
+    counts["dwell"] = (column("seconds_on_page") * SECOND).round()
+    return frame.select(
         "user", pl.lit(phase, pl.Int8).alias("phase"), day.alias("day")
     ).with_columns(
-        *(counts[name].alias(name) for name in COUNTS),
-        *(amount.alias(name) for name, amount in amounts.items()),
+        *(counts[name].cast(pl.Int64).alias(name) for name in COUNTS),
+        *(exact(column(name).to_numpy()).alias(name) for name in AMOUNTS),
     )
-    return added(rows, "user", "phase", "day")
 
 
 def _facts(frame: pl.DataFrame, columns: dict[str, str], table: Table) -> Facts:
@@ -352,7 +480,7 @@ def _facts(frame: pl.DataFrame, columns: dict[str, str], table: Table) -> Facts:
     has |= {"cost"} & names
 
     def total(name: str) -> int:
-        given = [column for column in (name, name + _MARK) if column in names]
+        given = [column for column in (name, name + _BEFORE) if column in names]
         return sum(int(frame[column].sum()) for column in given)
 
     kinds = {kind for name, kind in _KINDS.items() if total(name)}
