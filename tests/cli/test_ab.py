@@ -195,3 +195,44 @@ def test_the_rows_of_a_query(rankine: Command, tmp_path: Path) -> None:
         words = ["--control", "A", *more]
         found = rankine("ab", "shop.db", "--sql", f"select * from {table}", *words)  # noqa: S608
         assert (found.code, found.out) == (0, rankine("ab", file, *words).out)
+
+
+def test_a_log_and_its_table_of_users_give_one_test(rankine: Command) -> None:
+    metrics = ["-m", "revenue_per_user=revenue", "-m", "big=revenue@0.9", "-m", "ctr"]
+    words = ["--control", "A", "--most", "revenue_per_user=50", *metrics]
+    assert rankine("online", "events.csv", "--users", "made.parquet").code == 0
+    of_log = rankine("ab", "events.csv", *words)
+    of_table = rankine("ab", "made.parquet", *words)
+
+    assert (of_log.code, of_log.err) == (0, "")
+    assert of_table == of_log
+    found = rk.online.ab_test(
+        "events.csv", control="A", cap={"revenue_per_user": 50},
+        metrics={
+            "revenue_per_user": "revenue", "big": ("revenue", 0.9), "ctr": "ctr"
+        },
+    )  # fmt: skip
+    assert of_log.out.split() == str(found).split()
+
+
+def test_a_report_on_a_table_without_days(rankine: Command, tmp_path: Path) -> None:
+    assert rankine("online", "events.csv", "--users", "made.csv").code == 0
+    done = rankine("ab", "made.csv", "--control", "A", "--report", "out.html")
+
+    assert done.code == 0, done.err
+    assert (tmp_path / "out.html").exists()
+    days = rankine("ab", "made.csv", "--control", "A", "--daily")
+    assert (days.code, days.err.count("\n")) == (3, 1)
+    assert "made.csv has no days; make it with daily=True" in days.err
+
+
+def test_metrics_of_ones_own_from_standard_input(
+    rankine: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = ["--control", "A", "-m", "revenue_per_user=revenue"]
+    of_file = rankine("ab", "events.csv", *words)
+    with (tmp_path / "events.csv").open("rb") as file:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
+        of_input = rankine("ab", "-", *words)
+
+    assert (of_input.code, of_input.out) == (0, of_file.out), of_input.err

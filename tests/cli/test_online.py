@@ -190,3 +190,43 @@ def test_a_report_on_the_rows_of_a_query_has_clicks_by_position(
 
     assert done.code == 0
     assert "Clicks by position" in (tmp_path / "out.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["users.csv", "users.parquet"])
+def test_the_table_of_users_is_written_and_read(name: str, rankine: Command) -> None:
+    words = ["--segment", "country", "-m", "revenue_per_user=revenue", "-m", "ctr"]
+    words += ["-m", "aov=revenue/orders", "--csv"]
+    first = rankine("online", "events.csv", *words, "--users", name, "--memory", "2GB")
+    again = rankine("online", name, *words)
+
+    assert (first.code, first.err) == (0, f"rankine: wrote {name}\n")
+    assert (again.code, again.out) == (0, first.out)
+    found = rk.online.summarize(
+        "events.csv",
+        {"revenue_per_user": "revenue", "ctr": "ctr", "aov": ("revenue", "orders")},
+        segment="country",
+    )
+    assert first.out == found.table.write_csv()
+    table = rk.online.users("events.csv", segment="country")
+    assert rk.read_table(name).names == (*table.columns,)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["users.csv", "--cap", "5"], 2, "--cap cannot be given with a table of users"),
+        (["users.csv", "--daily"], 3, "has no days; make it with daily=True"),
+        (["events.csv", "-m", "x=revenu"], 2, "did you mean 'revenue'?"),
+        (["events.csv", "-m", "x=revenue@0.9"], 2, "x is a quantile over users, which"),
+        (["users.csv", "--segment", "land"], 3, "users.csv has no column 'land'"),
+    ],
+)
+def test_what_a_table_of_users_cannot_do(
+    words: list[str], code: int, said: str, rankine: Command
+) -> None:
+    assert rankine("online", "events.csv", "--users", "users.csv").code == 0
+    done = rankine("online", *words)
+
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+    assert done.err.count("\n") == 1

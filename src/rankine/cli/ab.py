@@ -140,6 +140,9 @@ def command(
     rankine ab users.csv --control A --users user_id -m ctr=clicks/views
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._online.abtest import ab_test  # noqa: PLC0415 - --help stays fast
+    from rankine._online.asked import has_days  # noqa: PLC0415
+    from rankine._online.rules import Rules  # noqa: PLC0415
+    from rankine._online.table import opened  # noqa: PLC0415
     from rankine._report.abtest import to_text  # noqa: PLC0415
 
     if sum((as_json, as_csv, as_markdown)) > 1:
@@ -162,11 +165,14 @@ def command(
     if most:
         caps = _numbers("most", most)
     log, notes = events_of(events, sql, queries, given["kinds"])
+    log = opened(log, Rules.of(rules))
+    if report is not None and users is None:
+        daily = daily or has_days(log, rules)
     with _named_as("--most" if most else "--cap"):
         test = ab_test(
             log, control=control, metrics=asked, unit=unit,
             variant=variant, segment=segment, cuped=cuped, cap=caps,
-            daily=daily or (report is not None and users is None),
+            daily=daily,
             covariates=_named(tuple(map("=".join, covariates.items()))) or None,
             better=better or None,  # type: ignore[arg-type]
             margin=margin or None, ratio=_numbers("ratio", ratio) or None,
