@@ -1,1 +1,41 @@
-"""Metrics of what users did, from a log of events."""
+"""Metrics of what users did, from a log of events.
+
+A log becomes a table with a row per user, from which all else is computed::
+
+    events -> log -> users -> sums -> summary, cohort -> variants
+                       |        ^
+                       +- table +
+
+From events to users:
+
+- `rules`: the options that say how a log is read and counted; `words`, `texts`,
+  `times`: kinds of events, columns of few texts, and times, as numbers.
+- `sources`: rows of a query; `ubi`: User Behavior Insights; `generate`: logs from known
+  rates.
+- `events`: columns by their roles, what is left out, and what is known of all events.
+- `log`: the events in parts of users, in memory or on disk, in any order.
+- `users`: counts of what users did, by one query over such a part.
+- `table`: the table of users that is written and read: `users`, and the way back.
+
+From users to metrics:
+
+- `metrics`: what each metric is computed from; metrics of the user's own.
+- `sums`: the counts of all users, who of them counts, and their groups; `oddities`:
+  what is odd in them.
+- `summary`: `summarize` and `Accumulator`; `rates`: a function per metric; `spreads`:
+  their intervals; `drawn`: the report.
+
+Tests:
+
+- `abtest`, `calibrate`, `needed`: `ab_test`, `calibrate`, `users_needed`; `asked`:
+  their options, and whether data are a log or a table of the user's own.
+- `cohort`: the users of a test; `arms`, `moments`, `quantiles`: what is needed of each
+  arm; `effects`: what differs; `variants`: all of it, corrected, with what is doubtful;
+  `looks`: the same at the end of each day; `abresult`: the result.
+
+Lists that were shown:
+
+- `shown`: which items were shown and clicked; `positions`: click rates by rank;
+  `clicks`: judgements from clicks; `draws`, `interleaving`: two rankings in one list;
+  `beside`: what judges say beside what users did.
+"""
