@@ -155,12 +155,13 @@ def test_any_cut_order_and_tree_of_merges_come_to_the_same(
 def test_users_who_are_ints_in_one_part_are_texts_in_the_other(
     sizes: dict[str, int], memory: int | None, *, swapped: bool
 ) -> None:
-    """User 7 has an impression and a click, 10 an impression, and x both."""
-    ints = pl.DataFrame({"user_id": [7, 10], "event": ["impression"] * 2})
-    texts = pl.DataFrame(
-        {"user_id": ["x", "7", "x"], "event": ["impression", "click", "click"]}
-    )
+    """Users 0 to 39 have an impression, 20 to 39 a click, and x has both."""
+    ints = pl.DataFrame({"user_id": range(40), "event": "impression"})
+    clicks = [*map(str, range(20, 40)), "x"]
+    texts = pl.DataFrame({"user_id": clicks, "event": "click"})
+    texts.extend(pl.DataFrame({"user_id": ["x"], "event": ["impression"]}))
     parts = [texts, ints] if swapped else [ints, texts]
+    expected = {str(user): (user >= 20, 1) for user in range(40)} | {"x": (1, 1)}
     with limited(**sizes):
         both = rk.online.Accumulator(["ctr"], by=None, memory_limit=memory)
         both.update(parts[0]).update(parts[1])
@@ -169,8 +170,8 @@ def test_users_who_are_ints_in_one_part_are_texts_in_the_other(
         merged.merge(rk.online.Accumulator(["ctr"], by=None).update(parts[1]))
 
         for total in (both, merged):
-            found = total.sums().frame.select("user", "ctr.y", "ctr.x")
-            assert found.rows() == [("10", 0, 1), ("7", 1, 1), ("x", 1, 1)]
+            found = total.sums().frame.select("user", "ctr.y", "ctr.x").rows()
+            assert found == [(user, *expected[user]) for user in sorted(expected)]
 
 
 def test_a_result_may_be_asked_for_between_parts() -> None:

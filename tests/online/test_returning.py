@@ -116,10 +116,12 @@ def test_of_events_at_one_time_with_one_id_the_least_counts() -> None:
 def test_an_id_is_that_of_an_event_of_a_user() -> None:
     first = log("v - 0 impression 1\nu - 0 impression 2\nv - 0.1 impression 3")
     later = log("v - 5 click 5\nu - 0 impression 2\nu - 6 impression 1")
+    retries = log("v - 7 impression 1\nu - 8 impression 1")
     total = rk.online.Accumulator(["ctr"], by=None)
     total.update(first).update(log("v - 4 impression 4")).update(later)
+    total.update(retries)
 
     found = total.result()
 
     assert found.table.select("value", "n", "users").row(0) == (1 / 5, 5, 2)
-    assert found.excluded == {"duplicate events": 1}
+    assert found.excluded == {"duplicate events": 1 + 2}

@@ -131,6 +131,28 @@ def test_clicks_convert_if_a_conversion_comes_before_the_next_click() -> None:
     assert sums(frame, "conversion_rate", unit="clicks") == {"u": (1, 3)}
 
 
+def test_a_session_counts_on_the_day_on_which_it_begins() -> None:
+    """Minute 100 is 23:53:20, minute 110 is 0:03:20."""
+    frame = log(
+        """
+        u A 100 pageview a
+        u A 101 impression
+        u A 110 pageview b
+        u A 111 click
+        u A 112 impression
+        """
+    )
+    names = ["ctr", "bounce_rate", "engagement_rate", "time_on_page"]
+    found = user_sums(frame, names, daily=True).frame
+    sides = [f"{name}.{side}" for name in names for side in "yx"]
+
+    assert found["day"].cast(pl.String).to_list() == ["2023-11-14", "2023-11-15"]
+    assert found.select(sides).rows() == [
+        (0, 1, 0, 1, 1, 1, 10 * 60, 1),
+        (1, 1, 0, 0, 0, 0, 0, 0),
+    ]
+
+
 # Exposure and arms
 
 
