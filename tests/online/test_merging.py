@@ -9,6 +9,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -166,6 +167,25 @@ def test_a_full_disk_is_said(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match="was not read to its end"):
         total.result()
     assert sessions(other) == 2
+
+
+def test_a_result_for_which_memory_was_short_may_be_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two parts wait to be divided by user, in the second of which memory runs out."""
+    total = rk.online.Accumulator(["ctr"], by=None, duplicates="keep")
+    with limited(held_events=7):
+        for _ in range(5):
+            users = [1, 2, 3]
+            total.update(pl.DataFrame({"user_id": users, "event": "impression"}))
+        with monkeypatch.context() as patched:
+            answers = [np.zeros(3, np.uint16)]
+            name = "rankine._online.log._buckets"
+            patched.setattr(name, lambda _: answers.pop())
+            with pytest.raises(IndexError):
+                total.result()
+
+        assert sessions(total) == 5 * 3
 
 
 # Copies

@@ -156,6 +156,7 @@ class EventLog:
 
     def _part(self) -> None:
         """Bring the events that came together by user."""
+        pieces = []  # put in place at the end: memory may run out before
         for frame in self._came:
             bucket = _buckets(frame["user"])
             order = pl.Series(np.argsort(bucket, kind="stable").astype(np.uint32))
@@ -164,7 +165,9 @@ class EventLog:
             for number, parts in enumerate(self._parted):
                 begin, end = starts[number], starts[number + 1]
                 if begin < end:
-                    parts.append(sorted_frame[begin:end])
+                    pieces.append((parts, sorted_frame[begin:end]))
+        for parts, piece in pieces:
+            parts.append(piece)
         self._came, self._n_came = [], 0
 
     def _frames(self) -> Iterator[pl.DataFrame]:
