@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from rankine._online.events import event_batches
-from rankine._online.rules import KINDS, Rules
+from rankine._online.rules import KINDS, PASSIVE, Rules
 from rankine._online.table import user_sums
 from rankine.errors import ColumnNotFoundError, DataError
 
@@ -127,7 +127,8 @@ def test_kinds(word: str, kind: str) -> None:
     frame = FRAME.with_columns(event=pl.lit(word))
     (read,) = event_batches(frame, Rules(kinds={"Watched": "click"}), None, None)
 
-    assert {KINDS[code] for code in read.frame["kind"]} == {kind}
+    assert {KINDS[fact // 2] for fact in read.frame["fact"]} == {kind}
+    assert {fact % 2 == 1 for fact in read.frame["fact"]} == {kind not in PASSIVE}
 
 
 def test_events_that_lack_something_are_left_out_and_counted() -> None:

@@ -94,7 +94,7 @@ def test_the_last_day_has_the_sample_ratio_of_the_test() -> None:
 
 def test_an_accumulator_keeps_days_where_it_is_told_to() -> None:
     half = WORLD.height // 2
-    parts = rk.online.Accumulator(METRICS, daily=True, in_order=False)
+    parts = rk.online.Accumulator(METRICS, daily=True)
     parts.update(WORLD[:half]).update(WORLD[half:])
 
     assert ab(parts, daily=True).by_day.equals(ab(WORLD, daily=True).by_day)

@@ -237,7 +237,7 @@ def test_a_late_retry_of_an_event_counts_once() -> None:
         for minute, name in ((0, "a"), (300, "b"), (600, "a"), (900, "c"), (0, "a"))
     ]
     whole = rk.online.summarize(pl.concat(events))
-    parts = rk.online.Accumulator(in_order=True)
+    parts = rk.online.Accumulator()
     for part in events:
         parts.update(part)
 

@@ -1,22 +1,12 @@
-"""Ids of sessions and events that come back after they were summed up."""
+"""Ids of sessions and events that come back, after however long."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
 import polars as pl
 import pytest
-from rankine._online.kept import DisorderError
-from rankine._online.keys import Keys
 
 import rankine as rk
 from rankine._base.limits import limited
-from rankine._online.rules import Rules
-from rankine._online.sums import State
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 SMALL = {"batch_rows": 3, "held_events": 2}
 HOUR = 3600
@@ -48,115 +38,90 @@ def visits(days: range, user: str = "u") -> str:
     )
 
 
-def in_parts(frame: pl.DataFrame) -> rk.online.Summary:
-    with limited(**SMALL):
-        return rk.online.summarize(frame, METRICS, by=None)
-
-
-def test_sessions_with_ids_become_sums_and_their_ids_are_forgotten() -> None:
-    state = State(Rules(), None, merges=False)
-    with limited(**SMALL):
-        for day in range(20):
-            state.update(log(visits(range(day, day + 1))))
-
-        assert sum(part.height for part in state.open) <= 2 * 4
-        assert state.sessions.n <= 2 * 4
-        assert state.finished.nbytes >= 8 * 12
-        sums = state.sums(METRICS).frame
-
-    assert sums.select("bounce_rate.x", "time_on_page.y").row(0) == (20, 20 * HOUR / 2)
-
-
-def test_an_accumulator_keeps_their_events() -> None:
+def of_parts(*parts: pl.DataFrame) -> rk.online.Summary:
     total = rk.online.Accumulator(METRICS, by=None)
     with limited(**SMALL):
-        for day in range(20):
-            total.update(log(visits(range(day, day + 1))))
-        total.update(log("u s0 500 pageview"))
-
-    table = total.result().table
-    assert table["n"].to_list() == [20, 21]
-    assert table["value"][1] == (20 * HOUR / 2 + (500 - 0.5) * HOUR) / 21
+        for part in parts:
+            total.update(part)
+        return total.result()
 
 
 @pytest.mark.parametrize(
-    ("late", "sessions"),
+    ("late", "sessions", "views", "seconds"),
     [
-        ("u s3 500 pageview", 20),
-        ("v s3 500 pageview", 21),
-        ("u s20 500 pageview", 21),
-        ("u - 500 pageview", 21),
+        ("u s3 500 pageview", 20, 21, (20 * 0.5 + 500 - 3 * 24 - 0.5) * HOUR),
+        ("v s3 500 pageview", 21, 20, 20 * 0.5 * HOUR),
+        ("u s20 500 pageview", 21, 20, 20 * 0.5 * HOUR),
+        ("u - 500 pageview", 21, 20, 20 * 0.5 * HOUR),
     ],
     ids=["it goes on", "of another user", "another session", "no id"],
 )
-def test_a_session_that_comes_back_is_one(late: str, sessions: int) -> None:
-    frame = log(visits(range(20)) + "\n" + late)
-    whole = rk.online.summarize(frame, METRICS, by=None)
+def test_a_session_that_comes_back_is_one(
+    late: str, sessions: int, views: int, seconds: float
+) -> None:
+    days = [log(visits(range(day, day + 1))) for day in range(20)]
+    found = of_parts(*days, log(late))
 
-    assert whole.table["n"][0] == sessions
-    assert in_parts(frame).to_dict() == whole.to_dict()
+    assert found.table["n"].to_list() == [sessions, views]
+    assert found.table["value"][1] == seconds / views
+    whole = rk.online.summarize(pl.concat([*days, log(late)]), METRICS, by=None)
+    assert whole.to_dict() == found.to_dict()
 
 
-def test_it_is_known_while_another_user_has_its_id() -> None:
-    state = State(Rules(), None, merges=False)
-    with limited(**SMALL):
-        state.update(log(visits(range(9))))
-        state.update(log("v s0 214 pageview\nv s0 215 pageview\nv s0 216 pageview"))
-        with pytest.raises(DisorderError, match="a session that was summed up goes on"):
-            state.update(log("u s0 217 pageview"))
+def test_a_session_comes_back_after_another_user_had_its_id() -> None:
+    other = "v s0 214 pageview\nv s0 215 pageview\nv s0 216 pageview"
+    found = of_parts(log(visits(range(9))), log(other), log("u s0 217 pageview"))
+
+    assert found.table["n"].to_list() == [9 + 1, 9 + 2 + 1]
 
 
 def test_sessions_with_ints_as_ids_are_known_as_text() -> None:
-    state = State(Rules(), None, merges=False)
     ints = log(visits(range(9))).with_columns(
         pl.col("session_id").str.strip_prefix("s").cast(pl.Int64)
     )
-    with limited(**SMALL):
-        state.update(ints)
-        with pytest.raises(DisorderError, match="a session that was summed up goes on"):
-            state.update(log("u 3 217 pageview"))
+
+    assert of_parts(ints, log("u 3 217 pageview")).table["n"].to_list() == [9, 9 + 1]
 
 
 RETRIED = "\n".join(f"u - {3 * hour} pageview e{hour}" for hour in range(20))
 
 
 @pytest.mark.parametrize(
-    ("late", "seconds"),
-    [("58 pageview e3", 0), ("9 pageview e3", 0), ("8.9 pageview e3", 0)],
+    ("late", "sessions"),
+    [("58 pageview e3", 20), ("9 pageview e3", 20), ("5.9 pageview e3", 19)],
     ids=["a later one", "the same", "an earlier one"],
 )
-def test_of_events_with_one_id_the_earliest_counts(late: str, seconds: float) -> None:
-    frame = log(f"{RETRIED}\nu - {late}")
-    whole = rk.online.summarize(frame, METRICS, by=None)
-    parts = in_parts(frame)
+def test_of_events_with_one_id_the_earliest_counts(late: str, sessions: int) -> None:
+    """The earliest is in the session of the event at 6:00, if it is at 5:54."""
+    found = of_parts(log(RETRIED), log(f"u - {late}"))
 
-    assert whole.table["n"].to_list() == [20, seconds]
-    assert whole.excluded["duplicate events"] == 1
-    assert parts.to_dict() == whole.to_dict()
-
-
-def test_a_later_retry_is_left_out_without_reading_again() -> None:
-    state = State(Rules(), None, merges=False)
-    with limited(**SMALL):
-        state.update(log(RETRIED))
-        assert state.gone
-        state.update(log("u - 58 pageview e3"))
-        assert state.sums(["bounce_rate"]).frame["bounce_rate.x"].to_list() == [20]
-        with pytest.raises(DisorderError, match="may be the earlier"):
-            state.update(log("u - 9 pageview e3"))
+    assert found.table["n"].to_list() == [sessions, 20 - sessions]
+    assert found.excluded["duplicate events"] == 1
+    whole = rk.online.summarize(log(f"{RETRIED}\nu - {late}"), METRICS, by=None)
+    assert whole.to_dict() == found.to_dict()
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_keys_are_those_of_a_set(seed: int) -> None:
-    random: Generator = np.random.default_rng(seed)
-    keys, known = Keys(), set[int]()
-    for _ in range(30):
-        new = random.integers(0, 300, random.integers(0, 40)).astype(np.uint64)
-        before = keys.copy()
-        asked: Any = random.integers(0, 300, 50).astype(np.uint64)
-        keys.add(new)
+def test_of_events_at_one_time_with_one_id_the_least_counts() -> None:
+    """By kind, then by value: the page view, then the cheaper purchase."""
+    frame = log("u - 1 conversion e\nu - 1 pageview e\nu - 2 conversion f")
+    frame = pl.concat([frame, frame[2:]]).with_columns(
+        value=pl.Series([7.0, 7.0, 5.0, 3.0]), cost=1.0
+    )
+    for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
+        found = rk.online.summarize(frame[order], ["roi"], by=None)
+        assert found.table["value"].to_list() == [(3 - 2) / 2]
+        assert found.excluded == {"duplicate events": 2}
 
-        assert before.has(asked).tolist() == [int(key) in known for key in asked]
-        known |= set(map(int, new))
-        assert keys.has(asked).tolist() == [int(key) in known for key in asked]
-        assert bool(keys) == bool(known)
+
+def test_an_id_is_that_of_an_event_of_a_user() -> None:
+    first = log("v - 0 impression 1\nu - 0 impression 2\nv - 0.1 impression 3")
+    later = log("v - 5 click 5\nu - 0 impression 2\nu - 6 impression 1")
+    retries = log("v - 7 impression 1\nu - 8 impression 1")
+    total = rk.online.Accumulator(["ctr"], by=None)
+    total.update(first).update(log("v - 4 impression 4")).update(later)
+    total.update(retries)
+
+    found = total.result()
+
+    assert found.table.select("value", "n", "users").row(0) == (1 / 5, 5, 2)
+    assert found.excluded == {"duplicate events": 1 + 2}

@@ -164,5 +164,5 @@ def test_accumulators_that_differ_do_not_merge() -> None:
         rk.online.Accumulator().result()
     with pytest.raises(DataError, match="this part has no column for the page"):
         rk.online.Accumulator().update(LOG).update(LOG.drop("page"))
-    with pytest.raises(ParameterError, match="in_order must be True or False"):
-        rk.online.Accumulator(in_order=1)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="memory_limit must be a number of bytes"):
+        rk.online.Accumulator(memory_limit="lots")

@@ -21,7 +21,7 @@ from rankine._base.memory import available, bytes_of, in_use
 from rankine._online.events import event_batches
 from rankine._online.sources import Query, refuse_database
 from rankine._tables.segments import starts_of
-from rankine.errors import DataError, NoSpaceError
+from rankine.errors import DataError, NoSpaceError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,12 +78,15 @@ class EventLog:
 
     def merge(self, other: EventLog) -> None:
         """Add the events of another log, which stays as it is."""
+        if other is self:
+            msg = "an Accumulator cannot be merged with itself"
+            raise ParameterError(msg)
         with self._whole():
             other.refuse_broken()
             if other.facts is None:
                 return
-            codes = {label: self._codes(label, other.texts(label)) for label in LABELS}
             self._learn(other.facts)
+            codes = {label: self._codes(label, other.texts(label)) for label in LABELS}
             for frame in other._frames():
                 self._hold(_recoded(frame, codes))
 
@@ -153,6 +156,7 @@ class EventLog:
 
     def _part(self) -> None:
         """Bring the events that came together by user."""
+        pieces = []  # put in place at the end: memory may run out before
         for frame in self._came:
             bucket = _buckets(frame["user"])
             order = pl.Series(np.argsort(bucket, kind="stable").astype(np.uint32))
@@ -161,7 +165,9 @@ class EventLog:
             for number, parts in enumerate(self._parted):
                 begin, end = starts[number], starts[number + 1]
                 if begin < end:
-                    parts.append(sorted_frame[begin:end])
+                    pieces.append((parts, sorted_frame[begin:end]))
+        for parts, piece in pieces:
+            parts.append(piece)
         self._came, self._n_came = [], 0
 
     def _frames(self) -> Iterator[pl.DataFrame]:
@@ -233,6 +239,20 @@ class _Spill:
     def __bool__(self) -> bool:
         """Say whether there are any."""
         return self._end > 0
+
+    def __getstate__(self) -> tuple[list[list[tuple[int, int]]], bytes]:
+        """Return the events too, so that a copy has a file of its own."""
+        packed = b""
+        if self._file is not None:
+            self._file.seek(0)
+            packed = self._file.readall()
+        return self._pieces, packed
+
+    def __setstate__(self, state: tuple[list[list[tuple[int, int]]], bytes]) -> None:
+        self.__init__()  # type: ignore[misc]
+        self._pieces, packed = state
+        if packed:
+            self._append(memoryview(packed))
 
     def write(self, buckets: list[list[pl.DataFrame]]) -> None:
         """Write events."""
