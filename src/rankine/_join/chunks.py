@@ -32,6 +32,7 @@ from rankine._join.pieces import (
     without_query,
 )
 from rankine._join.spill import CUTOFFS, Spill, refuse_more, refuse_small
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -91,23 +92,45 @@ def find(run: Source, finders: Sequence[Finder]) -> list[Any]:
     """Read a run once, for all that look for something in it, and add up what is there.
 
     Whether queries are mixed shows only while a file is read as if they were not. Then
-    what was found so far is given up, and the second way is tried, which cannot fail.
+    what was found so far, or refused, is given up, and the second way is tried, which
+    cannot fail.
     """
     if run.memory is not None:
         refuse_small(run.memory, sum(finder.needed for finder in finders))
     for chunks in _readings(run):
-        found: list[Any] = []
         try:
             with closing(chunks):
-                for chunk in chunks:
-                    more = [finder.find(chunk) for finder in finders]
-                    del chunk  # before more is read
-                    found = _added(found, more) if found else more
-                    _refuse_more(found, run.memory)
+                return _found(chunks, finders, run.memory)
         except _ScatteredError:
             continue
-        return found
     raise AssertionError  # one of the ways cannot fail
+
+
+def _found(
+    chunks: Iterator[Piece], finders: Sequence[Finder], memory: int | None
+) -> list[Any]:
+    """Add up what is in chunks; a refusal waits until all of them were seen.
+
+    Only then it is known that lists were whole, and the refusal is not about half a
+    list whose query returns.
+    """
+    found: list[Any] = []
+    refusal: DataError | None = None
+    for chunk in chunks:
+        if refusal is None:
+            try:
+                more = [finder.find(chunk) for finder in finders]
+            except DataError as error:
+                # Its traceback would keep the chunk.
+                refusal, found = error.with_traceback(None), []
+            else:
+                found = _added(found, more) if found else more
+                del more
+                _refuse_more(found, memory)
+        del chunk  # before more is read
+    if refusal is not None:
+        raise refusal
+    return found
 
 
 def _added(found: list[Any], more: list[Any]) -> list[Any]:

@@ -260,7 +260,7 @@ def _shortened(lists: Lists, duplicates: str, depth: int | None) -> Lists:
     repeated = 0
     if duplicates in {"error", "set"} and may_repeat(item_keys(shown, 0), starts):
         if duplicates == "error":
-            lists.refuse_twice()
+            lists.refuse_twice(starts)
         _, owner = expand(starts[:-1], np.diff(starts))
         again = marked(pl.DataFrame({"list": owner, "item": shown}), keep="first")
         if again is not None:

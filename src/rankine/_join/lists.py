@@ -135,10 +135,15 @@ class Lists:
         starts, rows = cut_lists(self.starts, rank, depth)
         return self.items_of(rows), starts, None if rank is None else rank[rows]
 
-    def refuse_twice(self) -> None:
-        """Raise if an item is repeated in a list."""
+    def refuse_twice(self, starts: Ints) -> None:
+        """Raise if an item is repeated among the first items of a list.
+
+        Takes where each list begins, if it has no others.
+        """
+        rows, _ = expand(self.starts[:-1], np.diff(starts))
+        order = rows if self.order is None else self.order[rows]
         query_of, place = self.queries.__getitem__, self.ids.place
-        refuse_twice(self.items, self.starts, self.order, place, query_of, self.name)
+        refuse_twice(self.items_of(rows), starts, order, place, query_of, self.name)
 
 
 def lists_of(
@@ -204,7 +209,7 @@ def without_repeats(
     again = None
     if duplicates != "count" and may_repeat(top.item.view(np.uint64), top.starts):
         if duplicates == "error":
-            lists.refuse_twice()
+            lists.refuse_twice(top.starts)
         pairs = pl.DataFrame({"user": top.user, "item": top.item})
         again = marked(pairs, keep="first")
     n_again = lists.repeated + (0 if again is None else int(np.count_nonzero(again)))
