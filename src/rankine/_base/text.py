@@ -142,6 +142,17 @@ def grouped(said: Iterable[tuple[str, str]]) -> list[str]:
     ]
 
 
+def parted(notes: Iterable[str]) -> tuple[tuple[str, ...], tuple[Counted, ...]]:
+    """Return the sentences without a count, and those with one, which add up.
+
+    >>> parted(["so", Counted("", 1, "row", " dropped")])
+    (('so',), ('1 row dropped',))
+    """
+    every = tuple(notes)
+    counted = tuple(note for note in every if isinstance(note, Counted))
+    return tuple(note for note in every if not isinstance(note, Counted)), counted
+
+
 def added_up(notes: Iterable[str]) -> tuple[str, ...]:
     """Say each thing once, with the counts of all sentences that say it.
 

@@ -18,10 +18,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankine._base.text import Counted
+from rankine._base.text import parted
 from rankine._io.repeats import with_ids
 from rankine._io.rows import concat
-from rankine._io.sources import NAMELESS, REPEATS, Dense, Lists, Rows, Stream, none_left
+from rankine._io.sources import (
+    NAMELESS,
+    PARTS,
+    REPEATS,
+    Dense,
+    Lists,
+    Rows,
+    Stream,
+    none_left,
+)
 from rankine._join.ids import item_keys
 from rankine._join.pieces import (
     Chunk,
@@ -202,11 +211,13 @@ class _EmptyLists:
 def _parts(run: Stream) -> Generator[Rows, None, None]:
     """Open a run. Its empty lists are kept, also for a next reading from disk."""
     empty = run.memo[_EMPTY] = _EmptyLists()
-    run.memo[NAMELESS] = ()
+    run.forget(PARTS, NAMELESS)
     n_rows = n_read = 0
     with closing(run.open()) as parts:
         for part in parts:
             n_read += part.frame.height
+            run.count(PARTS, parted(part.notes)[1])
+            part = replace(part, notes=())  # noqa: PLW2901 - they were taken
             if run.lenient:
                 part = _with_ids(run, part, n_rows)  # noqa: PLW2901
             if part.queries is not None:
@@ -221,8 +232,7 @@ def _parts(run: Stream) -> Generator[Rows, None, None]:
 def _with_ids(run: Stream, part: Rows, n_before: int) -> Rows:
     """Drop the rows of a part that have no id, and count them."""
     part, said = with_ids(replace(part, name=run.name, first=n_before), "run")
-    before = run.memo[NAMELESS]
-    run.memo[NAMELESS] = tuple(map(Counted.plus, before, said)) if before else said
+    run.count(NAMELESS, said)
     return part
 
 
@@ -231,7 +241,7 @@ def _and_empty(
 ) -> Generator[Chunk, None, None]:
     """Yield lists and, after them, those without rows."""
     filled = []
-    run.memo[REPEATS] = ()
+    run.forget(REPEATS)
     with closing(chunks):
         for chunk in chunks:
             filled.append(item_keys(chunk.queries, 0))
@@ -243,8 +253,7 @@ def _and_empty(
 def _without_repeats(run: Stream, chunk: Chunk) -> Chunk:
     """Drop the rows of repeated items but for the best, and count them."""
     chunk, said = best_only(chunk, run.name)
-    before = run.memo[REPEATS]
-    run.memo[REPEATS] = (before[0].plus(said),) if before else (said,)
+    run.count(REPEATS, [said])
     return chunk
 
 
