@@ -90,11 +90,15 @@ def with_ids(rows: Rows, role: Role) -> tuple[Rows, tuple[Counted, ...]]:
         rows, frame=frame, queries=queries, line=None, lines=None, number=None,
         origins=(), starts=None, shape=None, grid=None,
     )  # fmt: skip
-    before = f"{rows.name}: "
     return rows, (
-        Counted(before, n_missing, "row", " without an id: dropped"),
-        Counted(before, n_nan, "score", " not a number: ranked last"),
+        Counted(f"{rows.name}: ", n_missing, "row", " without an id: dropped"),
+        ranked_last(rows.name, n_nan),
     )
+
+
+def ranked_last(name: str, n: int) -> Counted:
+    """Say how many scores are no numbers, which a lenient reader ranks last."""
+    return Counted(f"{name}: ", n, "score", " not a number: ranked last")
 
 
 def best_of_repeats(frame: pl.DataFrame) -> Ints | None:

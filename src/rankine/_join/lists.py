@@ -168,6 +168,7 @@ def lists_of(
         dense.refuse_other_orders([Order.of(rule)])
         if depth is not None and depth < source.matrix.shape[1]:
             return _of_matrix(source, rule, depth)
+        dense.is_masked(source)  # which refuses nan
     if isinstance(source, Mappings) and not source.repeats:
         return _of_mapping(source, rule, keyed=keyed)
     scored = rule.order != "given"
