@@ -387,12 +387,12 @@ def _joins(
     else:
         # As deep as any of them needs, since all of them are matched at once.
         depth = plan.depth if keep is None and joins is None else None
-        if depth is not None and _looks_deep(source, partial=partial):
-            depth = None
         run, judged_items = finder_of(truth, source, missing, depth)
+        if _looks_deep(run, partial=partial):
+            judged_items.deepest = None
         found, *more = find(run, [judged_items, *beside])
         matched = judged_items.aligned(found)
-        if depth is not None and any(map(_misses, matched.values())):
+        if judged_items.deepest is not None and any(map(_misses, matched.values())):
             # Whether judged items are in the run at all, the first ranks do not tell.
             matched = match(truth, source, missing)
         by_order |= matched
@@ -402,8 +402,7 @@ def _joins(
 
 def _misses(aligned: Aligned) -> bool:
     """Say whether so few judged items were found that their ids may differ."""
-    said = hardly_met(*aligned.in_common)
-    return said is not None and said[0] == "warning"
+    return hardly_met(*aligned.in_common) is not None
 
 
 def ranked(rule: Convention, source: Source) -> Convention:
