@@ -492,7 +492,9 @@ class Dense(_Form):
         return replace(self, queries=pl.Series("queries", ids))
 
 
-Source: TypeAlias = Rows | Stream | Lists | Dense
+Held: TypeAlias = Rows | Lists | Dense
+"""Data at hand, of which each list is in memory."""
+Source: TypeAlias = Held | Stream
 S = TypeVar("S", bound=Source)
 
 

@@ -191,6 +191,7 @@ class FoundJudged:
             ours.scored &= theirs.scored
             ours.unsorted += theirs.unsorted
             ours.steps += theirs.steps
+            ours.every &= theirs.every
         self.extra += other.extra
         self.places += other.places
         self.notes |= other.notes

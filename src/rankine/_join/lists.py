@@ -21,6 +21,7 @@ from rankine._join.ids import item_keys, text_order
 from rankine._join.pieces import (
     Chunk,
     last_of_repeats,
+    n_unsorted,
     refuse_twice,
     repeats_left_out,
     take,
@@ -91,6 +92,8 @@ class Lists:
         steps: how scores rise and fall along the lists, as they came and not by rank.
         lengths: the lengths of the lists before they were cut, None if they were not.
         repeated: how many rows that repeat an item were left out before that.
+        unsorted: how many lists are not in the order of their scores, if the order
+            given is used.
     """
 
     name: str
@@ -106,6 +109,7 @@ class Lists:
     steps: Steps = NO_STEPS
     lengths: Ints | None = None
     repeated: int = 0
+    unsorted: int = 0
 
     @property
     def length(self) -> Ints:
@@ -189,6 +193,9 @@ def lists_of(
     lists = Lists(
         rows.name, rows.notes, chunk.queries, chunk.starts, ids, chunk.order, scores
     )
+    if rule.order == "given":
+        unsorted = n_unsorted(rows, chunk.starts, chunk.order)
+        lists = replace(lists, unsorted=unsorted)
     lists = _ranked(replace(lists, scored=not rows.ranked), rule)
     return _with_rank_gaps(chunk, lists) if rule.order == "rank_value" else lists
 

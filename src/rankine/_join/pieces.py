@@ -15,7 +15,7 @@ from rankine._io.repeats import best_of_repeats, first_repeat, marked, repeated
 from rankine._io.sources import Rows
 from rankine._join.ids import Index, Numbering
 from rankine._tables.keys import with_query
-from rankine._tables.segments import stable_order, starts_of
+from rankine._tables.segments import n_rising, stable_order, starts_of
 from rankine.errors import DuplicateItemError
 
 if TYPE_CHECKING:
@@ -221,6 +221,20 @@ def take(rows: Rows, row: AnyArray) -> Rows:
 def without_query(rows: Rows) -> Rows:
     """Leave out the ids of the queries, where numbers stand for them."""
     return replace(rows, frame=rows.frame.drop("query", strict=False))
+
+
+def n_unsorted(rows: Rows, starts: Ints, order: AnyArray | None) -> int:
+    """Count the lists that are not in the order of their scores.
+
+    Args:
+        rows: the rows, with scores or without.
+        starts: where each list begins.
+        order: the row at each place of the lists; None if rows are where they were.
+    """
+    if "value" not in rows.frame.columns:
+        return 0
+    values = rows.frame["value"].to_numpy()
+    return n_rising(values if order is None else values[order], starts)
 
 
 def best_only(chunk: Chunk, name: str) -> tuple[Chunk, Counted]:
