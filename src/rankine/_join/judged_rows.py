@@ -15,7 +15,7 @@ import numpy as np
 from rankine._join.ids import differ, item_keys, text_order
 from rankine._join.judged_items import FoundJudged, JudgedColumns, JudgedItems, Ranked
 from rankine._join.pieces import last_of_repeats, n_unsorted, refuse_twice
-from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
+from rankine._join.ranks import checked_values, refuse_same_ranks
 from rankine._tables.keys import may_repeat, width_of, with_query
 from rankine._tables.order import compare
 from rankine._tables.segments import NO_STEPS, expand, position
@@ -124,7 +124,7 @@ class InRows(JudgedItems):
                 return found
             queries, starts = queries.filter(filled), starts[np.append(filled, True)]
         keys = item_keys(chunk.rows.frame["item"], self._truth.seed)
-        scores = self._scores(chunk)
+        scores = checked_values(chunk, {order.by for order in self.orders})
         scores = None if scores is None else chunk.in_order(scores)
         keys, order = chunk.in_order(keys), chunk.order
         lists = _Lists(chunk, queries, starts, number, keys, scores, order)
@@ -218,18 +218,6 @@ class InRows(JudgedItems):
         )
         self._match(shorter, careful, found)
         return plain
-
-    def _scores(self, chunk: Chunk) -> Floats | None:
-        """Return what rows are ordered by, None if that is their position."""
-        rows = chunk.rows
-        by = {order.by for order in self.orders}
-        if by == {"given"} or "value" not in rows.frame.columns:
-            return None
-        scores: Floats = rows.frame["value"].to_numpy().astype(np.float64, copy=False)
-        refuse_nan(chunk, scores)
-        if "rank_value" in by:
-            check_ranks(chunk, scores)
-        return scores
 
     def _judged(self, lists: _Lists, depth: int | None) -> tuple[Ints, Ints, Ints]:
         """Return the judged rows, the judged pair of each, and its list.

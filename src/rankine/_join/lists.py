@@ -26,7 +26,7 @@ from rankine._join.pieces import (
     repeats_left_out,
     take,
 )
-from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
+from rankine._join.ranks import checked_values, refuse_same_ranks
 from rankine._tables.keys import may_repeat
 from rankine._tables.order import Order, sorted_rows
 from rankine._tables.segments import (
@@ -144,10 +144,13 @@ class Lists:
 
         Takes where each list begins, if it has no others.
         """
-        rows, _ = expand(self.starts[:-1], np.diff(starts))
-        order = rows if self.order is None else self.order[rows]
+        rows, owner = expand(self.starts[:-1], np.diff(starts))
+        if self.order is not None:  # the first in the source, whatever its rank
+            rows = self.order[rows]
+            rows = rows[np.lexsort((rows, owner))]
         query_of, place = self.queries.__getitem__, self.ids.place
-        refuse_twice(self.items_of(rows), starts, order, place, query_of, self.name)
+        items = self.ids.series[rows]
+        refuse_twice(items, starts, rows, place, query_of, self.name)
 
 
 def lists_of(
@@ -175,20 +178,15 @@ def lists_of(
         dense.is_masked(source)  # which refuses nan
     if isinstance(source, Mappings) and not source.repeats:
         return _of_mapping(source, rule, keyed=keyed)
-    scored = rule.order != "given"
-    if isinstance(source, Mappings):
-        scored &= dict in source.kinds
+    scored = not isinstance(source, Mappings) or dict in source.kinds
     if not isinstance(source, Chunk):
         source = Chunk.of(as_rows(source, role="run"))
     chunk = source
+    scores = checked_values(chunk, [rule.order]) if scored else None
     if rule.duplicates == "last":
-        chunk = _last_only(chunk)
-    rows, scores = chunk.rows, None
-    frame = rows.frame
-    if scored and "value" in frame.columns:
-        scores = frame["value"].to_numpy().astype(np.float64, copy=False)
-        refuse_nan(chunk, scores)
-        scores = chunk.in_order(scores)
+        chunk, scores = _last_only(chunk, scores)
+    rows, frame = chunk.rows, chunk.rows.frame
+    scores = None if scores is None else chunk.in_order(scores)
     ids = Ids(lambda: frame["item"], rows.place)
     lists = Lists(
         rows.name, rows.notes, chunk.queries, chunk.starts, ids, chunk.order, scores
@@ -197,7 +195,7 @@ def lists_of(
         unsorted = n_unsorted(rows, chunk.starts, chunk.order)
         lists = replace(lists, unsorted=unsorted)
     lists = _ranked(replace(lists, scored=not rows.ranked), rule)
-    return _with_rank_gaps(chunk, lists) if rule.order == "rank_value" else lists
+    return _with_rank_gaps(chunk, lists, rule) if rule.order == "rank_value" else lists
 
 
 def without_repeats(
@@ -250,30 +248,33 @@ def _of_matrix(source: Dense, rule: Convention, depth: int) -> Lists:
     )
 
 
-def _last_only(chunk: Chunk) -> Chunk:
+def _last_only(chunk: Chunk, scores: Floats | None) -> tuple[Chunk, Floats | None]:
     """Leave out the rows whose item is repeated later in the same list."""
     rows, starts = chunk.rows, chunk.starts
     items = chunk.items()
     keys = chunk.in_order(item_keys(rows.frame["item"], 0))
     left = last_of_repeats(items, keys, starts) if may_repeat(keys, starts) else None
     if left is None:
-        return chunk
+        return chunk, scores
     kept, starts = left
     notes = (*rows.notes, repeats_left_out(len(items) - len(kept)))
-    rows = take(rows, kept if chunk.order is None else chunk.order[kept])
-    return replace(chunk, rows=replace(rows, notes=notes), starts=starts, order=None)
+    kept = kept if chunk.order is None else chunk.order[kept]
+    rows = replace(take(rows, kept), notes=notes)
+    scores = None if scores is None else scores[kept]
+    return replace(chunk, rows=rows, starts=starts, order=None), scores
 
 
-def _with_rank_gaps(chunk: Chunk, lists: Lists) -> Lists:
+def _with_rank_gaps(chunk: Chunk, lists: Lists, rule: Convention) -> Lists:
     """Use the numbers of a rank column as the ranks, if they have gaps."""
     rows, values = chunk.rows, lists.scores
     if values is None or not rows.ranked:
         return lists
-    check_ranks(chunk, rows.frame["value"].to_numpy().astype(np.float64, copy=False))
     if not lists.untied:
-        refuse_same_ranks(
-            rows, values, lists.starts, lists.order, lists.queries.__getitem__
-        )
+        if rule.duplicates == "error":  # as an item that is repeated is worse
+            lists.refuse_twice(lists.starts)
+        query_of, given = chunk.queries.__getitem__, rows.frame["value"].to_numpy()
+        given = chunk.in_order(given)
+        refuse_same_ranks(rows, given, chunk.starts, chunk.order, query_of)
     ranks = -values.astype(np.int64)
     length = np.diff(lists.starts)
     filled = np.flatnonzero(length)
