@@ -181,12 +181,14 @@ class _EmptyLists:
 
     def add(self, part: Rows, n_before: int) -> None:
         """Take those of a part."""
-        chunk = Chunk.of(part)
+        chunk, n = Chunk.of(part), part.frame.height
         empty = np.diff(chunk.starts) == 0
-        # Before the row that comes next in the run.
-        place = n_before + chunk.starts[:-1][empty] - 0.5
+        # Before the first row of the list that comes next.
+        order = np.arange(n) if chunk.order is None else chunk.order
+        place = np.append(order, n)[chunk.starts[:-1][empty]] + (n_before - 0.5)
         ids = chunk.queries.filter(empty).to_list()
-        self._place = dict(zip(ids, place.tolist(), strict=True)) | self._place
+        for query, at in zip(ids, place.tolist(), strict=True):
+            self._place.setdefault(query, at)
         self._like = replace(part, frame=part.frame.clear(), queries=chunk.queries[:0])
 
     def chunks(

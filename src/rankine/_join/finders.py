@@ -105,7 +105,7 @@ class FoundLists:
         place = np.concatenate(self.places)
         if (place[1:] > place[:-1]).all():
             return lists
-        return _taken(lists, np.argsort(place))
+        return _taken(lists, np.argsort(place, kind="stable"))
 
 
 @dataclass(frozen=True, eq=False)
