@@ -67,6 +67,11 @@ class Ids:
     place: Callable[[int], str]
     keys: NDArray[np.uint64] | None = None
 
+    @staticmethod
+    def of(items: pl.Series) -> Ids:
+        """Take items whose places are the numbers of their rows."""
+        return Ids(lambda: items, "row {}".format)
+
     @cached_property
     def series(self) -> pl.Series:
         """The items."""
@@ -240,7 +245,7 @@ def _of_matrix(source: Dense, rule: Convention, depth: int) -> Lists:
         source.notes,
         source.queries,
         starts,
-        Ids(lambda: items, "row {}".format),
+        Ids.of(items),
         order=None,
         scores=scores,
         untied=steps_of(scores, starts).strict,
@@ -288,8 +293,7 @@ def _of_mapping(source: Mappings, rule: Convention, *, keyed: bool) -> Lists:
         keys = _keys_of(source.entries, int(source.starts[-1]))
         ids = Ids(lambda: item_ids(source), "row {}".format, keys)
     else:
-        items = item_ids(source)
-        ids = Ids(lambda: items, "row {}".format)
+        ids = Ids.of(item_ids(source))
     lists = Lists(
         source.name,
         source.notes,
