@@ -111,3 +111,13 @@ def test_a_run_of_empty_lists_may_come_in_batches(
 
     assert ev.mean == dict.fromkeys(metrics, 0)
     assert "run: 3 empty lists in 'item'" in ev.notes
+
+
+def test_notes_on_batches_are_in_the_order_of_those_on_a_frame() -> None:
+    for frame in (LISTS, LISTS[1:]):
+        for metrics in METRICS:
+            whole = rk.evaluate(QRELS, frame, metrics, catalog=9).notes
+            for engine in ("memory", "stream"):
+                batches = cut(frame, 2)
+                ev = rk.evaluate(QRELS, batches, metrics, catalog=9, engine=engine)
+                assert ev.notes == whole

@@ -18,7 +18,7 @@ import polars as pl
 
 from rankine._base.contradiction import FIRST_ROWS
 from rankine._base.limits import limits
-from rankine._base.text import parted
+from rankine._base.text import counted, uncounted
 from rankine._io.frames import open_frame, reason, resolved, rows_of
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import OpenTable
@@ -100,7 +100,7 @@ def parquet_stream(opened: Opened, sniffed: Sniffed, how: Reading) -> Stream:
             _check_pages(opened, None, names)
         for begin in range(0, n_rows, step):
             rows = some(begin)
-            yield replace(rows, notes=parted(rows.notes)[1])
+            yield replace(rows, notes=counted(rows.notes))
             del rows  # before more is read
 
     if not n_rows:
@@ -111,7 +111,7 @@ def parquet_stream(opened: Opened, sniffed: Sniffed, how: Reading) -> Stream:
     return Stream(
         lambda: with_rows(parts(), opened.name),
         opened.name,
-        parted(head.notes)[0],
+        uncounted(head.notes),
         ranked=head.ranked,
         warnings=head.warnings,
         n_rows=n_rows,

@@ -19,7 +19,7 @@ from rankine._base.arrays import packed
 from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.notebook import as_table
 from rankine._base.records import cached_property
-from rankine._base.text import added_up
+from rankine._base.text import added_up, summed
 from rankine._tables.segments import groups_of, starts_of
 from rankine.errors import DataError, NoRowsError
 
@@ -300,7 +300,7 @@ class Stream(_Form):
     Attributes:
         open: starts reading; close what it returns, as threads read ahead.
         name: what to call it in messages.
-        told: what was inferred before it is read.
+        told: what was inferred before it is read, and with 0 what its parts count.
         ranked: whether the value comes from the rank column.
         tag: finds the name that the run gives itself, if it is TREC text.
         warnings: reasons to doubt that it is a run.
@@ -333,11 +333,11 @@ class Stream(_Form):
     def notes(self) -> tuple[str, ...]:
         """What was inferred, and what was counted when it was last read."""
         stages = (self.memo.get(stage, ()) for stage in (PARTS, NAMELESS, REPEATS))
-        return (*self.told, *(note for stage in stages for note in stage if note.n))
+        return added_up(chain(self.told, *stages))
 
     def count(self, stage: str, more: Iterable[Counted]) -> None:
         """Add what was counted in a part to what was counted in those before it."""
-        self.memo[stage] = added_up((*self.memo.get(stage, ()), *more))
+        self.memo[stage] = summed((*self.memo.get(stage, ()), *more))
 
     def forget(self, *stages: str) -> None:
         """Count from 0 again, as parts are read again."""

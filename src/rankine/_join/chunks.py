@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankine._base.text import parted
+from rankine._base.text import counted
 from rankine._io.repeats import with_ids
 from rankine._io.rows import concat
 from rankine._io.sources import (
@@ -218,7 +218,7 @@ def _parts(run: Stream) -> Generator[Rows, None, None]:
     with closing(run.open()) as parts:
         for part in parts:
             n_read += part.frame.height
-            run.count(PARTS, parted(part.notes)[1])
+            run.count(PARTS, counted(part.notes))
             part = replace(part, notes=())  # noqa: PLW2901 - they were taken
             if run.lenient:
                 part = _with_ids(run, part, n_rows)  # noqa: PLW2901
