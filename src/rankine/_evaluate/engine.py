@@ -18,7 +18,6 @@ from rankine._evaluate.warnings import (
     hardly_met,
     liked_from,
     looks_rated,
-    n_unsorted,
 )
 from rankine._io.sources import (
     Lists,
@@ -36,6 +35,7 @@ from rankine._join.known import NOTHING, Known
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.joined import Aligned, Listed, apply, cut
 from rankine._tables.order import Order
+from rankine._tables.segments import n_rising
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -113,11 +113,11 @@ def evaluate_source(
                 refuse_spread(group)
                 table = cut(table, depth)
             table = apply(table, group.rule, partial=partial)
-            if unranked and not source.is_empty:
-                said = no_ranks(source.name, scored=table.scored)
-                table = replace(table, notes=(*table.notes, said))
             if keep is not None:
                 table = _with_first(table, keep, of_group)
+        if unranked and not source.is_empty:
+            said = no_ranks(source.name, scored=table.scored)
+            table = replace(table, notes=(*table.notes, said))
         tables.append(table)
         counts = None if weights is None else weights.of(table.ids)
         for number, metric, of_metric in group.members:
@@ -166,9 +166,7 @@ def _missing(aligned: Aligned) -> tuple[int, int]:
 def paired_with(truth: Truth, source: Source) -> tuple[Truth, Source]:
     """Pair judgements and a run by position, if one of them is lists without ids."""
     judged, source = paired(truth.source, source, ("qrels", "run"))
-    if judged is truth.source or isinstance(judged, Stream):
-        return truth, source
-    return Truth(judged), source
+    return truth if judged is truth.source else Truth(judged), source
 
 
 def _beside(source: Source, known: Known, *, partial: bool) -> tuple[Source, Known]:
@@ -280,7 +278,7 @@ def _with_first(aligned: Aligned, keep: int, found: FoundFirst | None) -> Aligne
 def _n_unsorted(source: Source, tables: list[Any]) -> int:
     """Count the lists that are not in the order of their scores."""
     if isinstance(source, Lists):
-        return n_unsorted(source)
+        return n_rising(source.numbers, source.starts)
     return max(int(table.unsorted) for table in tables)
 
 
@@ -330,6 +328,7 @@ def _listed_for(
         notes=(*of_truth, *listed.notes),
         strange=strange,
         bare=bare,
+        scored=found.scored,
         catalogue=listed.catalogue if "catalog" in needs else (),
     )
     if joins is not None:
@@ -387,12 +386,12 @@ def _joins(
     else:
         # As deep as any of them needs, since all of them are matched at once.
         depth = plan.depth if keep is None and joins is None else None
-        if depth is not None and _looks_deep(source, partial=partial):
-            depth = None
         run, judged_items = finder_of(truth, source, missing, depth)
+        if _looks_deep(run, partial=partial):
+            judged_items.deepest = None
         found, *more = find(run, [judged_items, *beside])
         matched = judged_items.aligned(found)
-        if depth is not None and any(map(_misses, matched.values())):
+        if judged_items.deepest is not None and any(map(_misses, matched.values())):
             # Whether judged items are in the run at all, the first ranks do not tell.
             matched = match(truth, source, missing)
         by_order |= matched
@@ -402,8 +401,7 @@ def _joins(
 
 def _misses(aligned: Aligned) -> bool:
     """Say whether so few judged items were found that their ids may differ."""
-    said = hardly_met(*aligned.in_common)
-    return said is not None and said[0] == "warning"
+    return hardly_met(*aligned.in_common) is not None
 
 
 def ranked(rule: Convention, source: Source) -> Convention:

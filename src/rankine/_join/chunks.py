@@ -18,10 +18,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankine._base.text import Counted
+from rankine._base.text import counted
 from rankine._io.repeats import with_ids
 from rankine._io.rows import concat
-from rankine._io.sources import NAMELESS, REPEATS, Dense, Lists, Rows, Stream, none_left
+from rankine._io.sources import (
+    NAMELESS,
+    PARTS,
+    REPEATS,
+    Dense,
+    Lists,
+    Rows,
+    Stream,
+    none_left,
+)
 from rankine._join.ids import item_keys
 from rankine._join.pieces import (
     Chunk,
@@ -32,6 +41,7 @@ from rankine._join.pieces import (
     without_query,
 )
 from rankine._join.spill import CUTOFFS, Spill, refuse_more, refuse_small
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -91,23 +101,45 @@ def find(run: Source, finders: Sequence[Finder]) -> list[Any]:
     """Read a run once, for all that look for something in it, and add up what is there.
 
     Whether queries are mixed shows only while a file is read as if they were not. Then
-    what was found so far is given up, and the second way is tried, which cannot fail.
+    what was found so far, or refused, is given up, and the second way is tried, which
+    cannot fail.
     """
     if run.memory is not None:
         refuse_small(run.memory, sum(finder.needed for finder in finders))
     for chunks in _readings(run):
-        found: list[Any] = []
         try:
             with closing(chunks):
-                for chunk in chunks:
-                    more = [finder.find(chunk) for finder in finders]
-                    del chunk  # before more is read
-                    found = _added(found, more) if found else more
-                    _refuse_more(found, run.memory)
+                return _found(chunks, finders, run.memory)
         except _ScatteredError:
             continue
-        return found
     raise AssertionError  # one of the ways cannot fail
+
+
+def _found(
+    chunks: Iterator[Piece], finders: Sequence[Finder], memory: int | None
+) -> list[Any]:
+    """Add up what is in chunks; a refusal waits until all of them were seen.
+
+    Only then it is known that lists were whole, and the refusal is not about half a
+    list whose query returns.
+    """
+    found: list[Any] = []
+    refusal: DataError | None = None
+    for chunk in chunks:
+        if refusal is None:
+            try:
+                more = [finder.find(chunk) for finder in finders]
+            except DataError as error:
+                # Its traceback would keep the chunk.
+                refusal, found = error.with_traceback(None), []
+            else:
+                found = _added(found, more) if found else more
+                del more
+                _refuse_more(found, memory)
+        del chunk  # before more is read
+    if refusal is not None:
+        raise refusal
+    return found
 
 
 def _added(found: list[Any], more: list[Any]) -> list[Any]:
@@ -149,12 +181,14 @@ class _EmptyLists:
 
     def add(self, part: Rows, n_before: int) -> None:
         """Take those of a part."""
-        chunk = Chunk.of(part)
+        chunk, n = Chunk.of(part), part.frame.height
         empty = np.diff(chunk.starts) == 0
-        # Before the row that comes next in the run.
-        place = n_before + chunk.starts[:-1][empty] - 0.5
+        # Before the first row of the list that comes next.
+        order = np.arange(n) if chunk.order is None else chunk.order
+        place = np.append(order, n)[chunk.starts[:-1][empty]] + (n_before - 0.5)
         ids = chunk.queries.filter(empty).to_list()
-        self._place = dict(zip(ids, place.tolist(), strict=True)) | self._place
+        for query, at in zip(ids, place.tolist(), strict=True):
+            self._place.setdefault(query, at)
         self._like = replace(part, frame=part.frame.clear(), queries=chunk.queries[:0])
 
     def chunks(
@@ -179,11 +213,13 @@ class _EmptyLists:
 def _parts(run: Stream) -> Generator[Rows, None, None]:
     """Open a run. Its empty lists are kept, also for a next reading from disk."""
     empty = run.memo[_EMPTY] = _EmptyLists()
-    run.memo[NAMELESS] = ()
+    run.forget(PARTS, NAMELESS)
     n_rows = n_read = 0
     with closing(run.open()) as parts:
         for part in parts:
             n_read += part.frame.height
+            run.count(PARTS, counted(part.notes))
+            part = replace(part, notes=())  # noqa: PLW2901 - they were taken
             if run.lenient:
                 part = _with_ids(run, part, n_rows)  # noqa: PLW2901
             if part.queries is not None:
@@ -198,8 +234,7 @@ def _parts(run: Stream) -> Generator[Rows, None, None]:
 def _with_ids(run: Stream, part: Rows, n_before: int) -> Rows:
     """Drop the rows of a part that have no id, and count them."""
     part, said = with_ids(replace(part, name=run.name, first=n_before), "run")
-    before = run.memo[NAMELESS]
-    run.memo[NAMELESS] = tuple(map(Counted.plus, before, said)) if before else said
+    run.count(NAMELESS, said)
     return part
 
 
@@ -208,7 +243,7 @@ def _and_empty(
 ) -> Generator[Chunk, None, None]:
     """Yield lists and, after them, those without rows."""
     filled = []
-    run.memo[REPEATS] = ()
+    run.forget(REPEATS)
     with closing(chunks):
         for chunk in chunks:
             filled.append(item_keys(chunk.queries, 0))
@@ -220,8 +255,7 @@ def _and_empty(
 def _without_repeats(run: Stream, chunk: Chunk) -> Chunk:
     """Drop the rows of repeated items but for the best, and count them."""
     chunk, said = best_only(chunk, run.name)
-    before = run.memo[REPEATS]
-    run.memo[REPEATS] = (before[0].plus(said),) if before else (said,)
+    run.count(REPEATS, [said])
     return chunk
 
 

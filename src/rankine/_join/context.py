@@ -96,6 +96,7 @@ def know(
         strange,
         _bare(table),
         items=items.ids,
+        unsorted=lists.unsorted,
         steps=lists.steps,
         catalogue=_assumed(table, known),
     )

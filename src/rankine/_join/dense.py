@@ -48,7 +48,7 @@ class InMatrix(JudgedItems):
 
     def find(self, chunk: Dense) -> FoundJudged:
         """Return the judged cells of a matrix, by counting along their rows."""
-        masked, truth = _is_masked(chunk), self._truth
+        masked, truth = is_masked(chunk), self._truth
         list_row, column, pair, notes = _cells(truth, chunk)
         row = list_row[truth.pool.query[pair]]
         number = np.full(len(chunk.matrix), -1)
@@ -90,7 +90,7 @@ class InGradedMatrix(JudgedItems):
 
     def find(self, chunk: Dense) -> FoundJudged:
         """Return the best cells that have a grade; only they are ordered."""
-        masked = _is_masked(chunk)
+        masked = is_masked(chunk)
         _same_axes(self._grades, chunk)
         number = np.arange(len(chunk.matrix))
         by_order = {}
@@ -221,7 +221,7 @@ def first_in_rows(
     Returns:
         Their rows, columns and scores, and how many items each row has in all.
     """
-    masked = _is_masked(run)
+    masked = is_masked(run)
     scores, keys = rounded(run.matrix, order.bits), _tie_order(run, order)
     top = _top(scores, keys, depth, masked=masked)
     inside = top.rank <= depth
@@ -274,7 +274,7 @@ def _tie_order(run: Dense, order: Order) -> Ints:
     return keys
 
 
-def _is_masked(run: Dense) -> bool:
+def is_masked(run: Dense) -> bool:
     """Say whether items are not retrieved; refuse scores that cannot be ordered."""
     scores = run.matrix
     # nan, if there is one

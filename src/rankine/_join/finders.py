@@ -60,10 +60,11 @@ class OrderedLists:
     def find(self, chunk: Piece) -> FoundLists:
         """Bring the lists of a chunk into order, and keep their first items."""
         lists = lists_of(chunk, self.rule, self.depth)
+        scored = _is_scored(chunk, self.rule)
         if not self.run.in_parts or not isinstance(chunk, Chunk):
-            return FoundLists(self.run, [lists])
+            return FoundLists(self.run, [lists], scored=scored)
         shorter = _shortened(lists, self.rule.duplicates, self.depth)
-        return FoundLists(self.run, [shorter], [chunk.place])
+        return FoundLists(self.run, [shorter], [chunk.place], scored)
 
 
 @dataclass(eq=False)
@@ -74,11 +75,13 @@ class FoundLists:
         run: the run.
         parts: the lists of each chunk.
         places: where the lists are in the run, if it is read in parts.
+        scored: whether they are ordered by scores of the user's.
     """
 
     run: Source
     parts: list[Lists]
     places: list[AnyArray] = field(default_factory=list)
+    scored: bool = True
 
     @property
     def later(self) -> Later:
@@ -90,6 +93,7 @@ class FoundLists:
         """Add the lists of another chunk."""
         self.parts += other.parts
         self.places += other.places
+        self.scored &= other.scored
         return self
 
     @property
@@ -101,7 +105,7 @@ class FoundLists:
         place = np.concatenate(self.places)
         if (place[1:] > place[:-1]).all():
             return lists
-        return _taken(lists, np.argsort(place))
+        return _taken(lists, np.argsort(place, kind="stable"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,9 +203,10 @@ class FoundItems:
 
     def __iadd__(self, other: FoundItems) -> Self:
         """Add those of another chunk; compare them only now and then."""
+        self.of_whole += other.of_whole
         self.keys += other.keys
-        known, *new = self.keys
-        if sum(map(len, new)) > len(known):
+        n_known, *n_new = map(len, self.keys) if self.keys else (0,)
+        if sum(n_new) > n_known:
             self._compare()
         return self
 
@@ -260,7 +265,7 @@ def _shortened(lists: Lists, duplicates: str, depth: int | None) -> Lists:
     repeated = 0
     if duplicates in {"error", "set"} and may_repeat(item_keys(shown, 0), starts):
         if duplicates == "error":
-            lists.refuse_twice()
+            lists.refuse_twice(starts)
         _, owner = expand(starts[:-1], np.diff(starts))
         again = marked(pl.DataFrame({"list": owner, "item": shown}), keep="first")
         if again is not None:
@@ -277,7 +282,7 @@ def _shortened(lists: Lists, duplicates: str, depth: int | None) -> Lists:
         lists,
         queries=compact(lists.queries),
         starts=starts,
-        ids=Ids(lambda: items, "row {}".format),
+        ids=Ids.of(items),
         order=None,
         scores=None,
         ranks=rank,
@@ -294,7 +299,7 @@ def _below_each_other(parts: list[Lists], source: Source) -> Lists:
         added_up([*source.notes, *(note for part in parts for note in part.notes)]),
         pl.concat([part.queries for part in parts]),
         starts_of(np.concatenate([np.diff(part.starts) for part in parts])),
-        Ids(lambda: items, "row {}".format),
+        Ids.of(items),
         None,
         None,
         scored=parts[0].scored,
@@ -302,6 +307,7 @@ def _below_each_other(parts: list[Lists], source: Source) -> Lists:
         steps=sum((part.steps for part in parts), NO_STEPS),
         lengths=np.concatenate([part.length for part in parts]),
         repeated=sum(part.repeated for part in parts),
+        unsorted=sum(part.unsorted for part in parts),
     )
 
 
@@ -314,7 +320,7 @@ def _taken(lists: Lists, order: Ints) -> Lists:
         lists,
         queries=lists.queries.gather(order),
         starts=starts_of(length),
-        ids=Ids(lambda: items, "row {}".format),
+        ids=Ids.of(items),
         ranks=None if lists.ranks is None else lists.ranks[rows],
         lengths=lists.length[order],
     )

@@ -191,6 +191,7 @@ class FoundJudged:
             ours.scored &= theirs.scored
             ours.unsorted += theirs.unsorted
             ours.steps += theirs.steps
+            ours.every &= theirs.every
         self.extra += other.extra
         self.places += other.places
         self.notes |= other.notes
@@ -204,7 +205,7 @@ class JudgedItems(ABC):
         orders: the orders of items, and whether the scores of all are to be kept.
         ids: the judged queries.
         named: the grades, and whose they are.
-        notes: what was said of judgements and run when they were read.
+        sources: judgements and run, which say what was seen when they were read.
         repeats: whether an item may stand twice in a list.
         unscored: whether what items are ordered by was made from ranks or places.
         deepest: the rank down to which, at least, items are looked for; None for all.
@@ -225,7 +226,7 @@ class JudgedItems(ABC):
         named: GradesByItem,
     ) -> None:
         self.orders, self.ids, self.named = orders, ids, named
-        self.notes = (*truth.source.notes, *run.notes)
+        self.sources = truth.source, run
 
     @abstractmethod
     def find(self, chunk: Any) -> FoundJudged:
@@ -237,7 +238,9 @@ class JudgedItems(ABC):
         if len(found.places) > 1:
             in_order = np.argsort(np.concatenate(found.places), kind="stable")
             extra = [extra[place] for place in in_order]
-        notes = (*self.notes, *found.notes)
+        # A run that is read in parts knows its notes only now.
+        read = [note for source in self.sources for note in source.notes]
+        notes = (*read, *found.notes)
         aligned = {}
         for order, ranked in found.by_order.items():
             columns = JudgedColumns.concatenated(ranked.parts or [JudgedColumns()])

@@ -14,8 +14,8 @@ import numpy as np
 
 from rankine._join.ids import differ, item_keys, text_order
 from rankine._join.judged_items import FoundJudged, JudgedColumns, JudgedItems, Ranked
-from rankine._join.pieces import last_of_repeats, refuse_twice
-from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
+from rankine._join.pieces import last_of_repeats, n_unsorted, refuse_twice
+from rankine._join.ranks import checked_values, refuse_same_ranks
 from rankine._tables.keys import may_repeat, width_of, with_query
 from rankine._tables.order import compare
 from rankine._tables.segments import NO_STEPS, expand, position
@@ -124,7 +124,7 @@ class InRows(JudgedItems):
                 return found
             queries, starts = queries.filter(filled), starts[np.append(filled, True)]
         keys = item_keys(chunk.rows.frame["item"], self._truth.seed)
-        scores = self._scores(chunk)
+        scores = checked_values(chunk, {order.by for order in self.orders})
         scores = None if scores is None else chunk.in_order(scores)
         keys, order = chunk.in_order(keys), chunk.order
         lists = _Lists(chunk, queries, starts, number, keys, scores, order)
@@ -181,7 +181,9 @@ class InRows(JudgedItems):
             ranked.parts.append(part)
             ranked.scored = scores is not None
             ranked.steps = NO_STEPS if self._ranked else values.steps
-            ranked.unsorted = _n_unsorted(lists) if order.by == "given" else 0
+            if order.by == "given":
+                rows = lists.chunk.rows
+                ranked.unsorted = n_unsorted(rows, starts, lists.order)
 
     def _without_repeats(
         self, lists: _Lists, orders: Iterable[Order], found: FoundJudged
@@ -217,18 +219,6 @@ class InRows(JudgedItems):
         self._match(shorter, careful, found)
         return plain
 
-    def _scores(self, chunk: Chunk) -> Floats | None:
-        """Return what rows are ordered by, None if that is their position."""
-        rows = chunk.rows
-        by = {order.by for order in self.orders}
-        if by == {"given"} or "value" not in rows.frame.columns:
-            return None
-        scores: Floats = rows.frame["value"].to_numpy().astype(np.float64, copy=False)
-        refuse_nan(chunk, scores)
-        if "rank_value" in by:
-            check_ranks(chunk, scores)
-        return scores
-
     def _judged(self, lists: _Lists, depth: int | None) -> tuple[Ints, Ints, Ints]:
         """Return the judged rows, the judged pair of each, and its list.
 
@@ -263,15 +253,3 @@ class InRows(JudgedItems):
         if same.all():
             return row, pair, group
         return row[same], pair[same], group[same]
-
-
-def _n_unsorted(lists: _Lists) -> int:
-    """Count the lists in which a score rises."""
-    frame = lists.chunk.rows.frame
-    if "value" not in frame.columns:
-        return 0
-    values, starts = frame["value"].to_numpy(), lists.starts
-    values = values if lists.order is None else values[lists.order]
-    rises = np.flatnonzero(values[1:] > values[:-1]) + 1
-    rises = rises[~np.isin(rises, starts)]
-    return len(np.unique(np.searchsorted(starts, rises, side="right")))

@@ -244,11 +244,12 @@ class Spill:
 
     def chunks(self) -> Generator[Chunk, None, None]:
         """Yield the lists of a few buckets at a time, while the next are read."""
+        if not self._n_rows:
+            return
         queries = self._numbering.ids
         if self._file is None:
-            if self._held:
-                rows = _below_each_other(self._held)
-                yield self._grouped(rows, self._order(rows), queries)
+            rows = _below_each_other(self._held)
+            yield self._grouped(rows, self._order(rows), queries)
             return
         with ThreadPoolExecutor(1, "rankine-spill") as reader:
             coming: Future[tuple[pl.DataFrame, Ints]] | None = None
