@@ -27,7 +27,7 @@ TableRole = Literal["logged", "recommended", "items", "weights"]
 """What a table is, if it is neither judgements nor a run."""
 
 # Names in one tuple are of equal standing: two of them in one table are ambiguous.
-# Later tuples hold names that also have another meaning, and are asked last.
+# MemoryAtEnd tuples hold names that also have another meaning, and are asked last.
 _QUERY = (
     (
         "query_id", "qid", "q_id", "query-id", "user_id", "userid", "uid", "u_id",

@@ -32,9 +32,9 @@ from rankine._io.sources import (
     none_left,
 )
 from rankine._join.ids import item_keys
-from rankine._join.pieces import (
-    Chunk,
+from rankine._join.row_chunks import (
     Grouping,
+    RowChunk,
     best_only,
     cut_out,
     list_starts,
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Ints
     from rankine._io.sources import Source
 
-Piece: TypeAlias = Chunk | Lists | Dense
+Chunk: TypeAlias = RowChunk | Lists | Dense
 """Whole queries of a run, as columns, a mapping or a matrix."""
 _SPILL = "spill"
 _EMPTY = "empty lists"
 
 
-class Later(NamedTuple):
+class MemoryAtEnd(NamedTuple):
     """What will take memory once a run was read, and about how many bytes.
 
     Attributes:
@@ -75,7 +75,7 @@ class Found(Protocol):
     """What was found in some chunks of a run; it adds up."""
 
     @property
-    def later(self) -> Later:
+    def at_end(self) -> MemoryAtEnd:
         """What of it will take memory at the end, beside what it has now."""
 
     def __iadd__(self, other: Any) -> Self:
@@ -86,7 +86,7 @@ class Finder(Protocol):
     """Looks for something in the chunks of a run."""
 
     @property
-    def needed(self) -> int:
+    def bytes_at_most(self) -> int:
         """About how many bytes all that can be found takes, as far as is known."""
 
     def find(self, chunk: Any) -> Found:
@@ -105,7 +105,7 @@ def find(run: Source, finders: Sequence[Finder]) -> list[Any]:
     cannot fail.
     """
     if run.memory is not None:
-        refuse_small(run.memory, sum(finder.needed for finder in finders))
+        refuse_small(run.memory, sum(finder.bytes_at_most for finder in finders))
     for chunks in _readings(run):
         try:
             with closing(chunks):
@@ -116,7 +116,7 @@ def find(run: Source, finders: Sequence[Finder]) -> list[Any]:
 
 
 def _found(
-    chunks: Iterator[Piece], finders: Sequence[Finder], memory: int | None
+    chunks: Iterator[Chunk], finders: Sequence[Finder], memory: int | None
 ) -> list[Any]:
     """Add up what is in chunks; a refusal waits until all of them were seen.
 
@@ -153,12 +153,12 @@ def _refuse_more(found: Sequence[Found], memory: int | None) -> None:
     if memory is None:
         return
     for one in found:
-        what, n_bytes, hint = one.later
+        what, n_bytes, hint = one.at_end
         if n_bytes:
             refuse_more(what, memory, hint, later=n_bytes)
 
 
-def _readings(run: Source) -> Iterator[Generator[Piece, None, None]]:
+def _readings(run: Source) -> Iterator[Generator[Chunk, None, None]]:
     """Yield ways to read a run; the second one is for queries that are mixed."""
     if not isinstance(run, Stream):
         yield _one(run)
@@ -168,8 +168,8 @@ def _readings(run: Source) -> Iterator[Generator[Piece, None, None]]:
     yield _and_empty(run, _again(run))
 
 
-def _one(run: Rows | Lists | Dense) -> Generator[Piece, None, None]:
-    yield Chunk.of(run) if isinstance(run, Rows) else run
+def _one(run: Rows | Lists | Dense) -> Generator[Chunk, None, None]:
+    yield RowChunk.of(run) if isinstance(run, Rows) else run
 
 
 class _EmptyLists:
@@ -181,7 +181,7 @@ class _EmptyLists:
 
     def add(self, part: Rows, n_before: int) -> None:
         """Take those of a part."""
-        chunk, n = Chunk.of(part), part.frame.height
+        chunk, n = RowChunk.of(part), part.frame.height
         empty = np.diff(chunk.starts) == 0
         # Before the first row of the list that comes next.
         order = np.arange(n) if chunk.order is None else chunk.order
@@ -193,7 +193,7 @@ class _EmptyLists:
 
     def chunks(
         self, filled: list[NDArray[np.uint64]], *, ranked: bool
-    ) -> Iterator[Chunk]:
+    ) -> Iterator[RowChunk]:
         """Yield the lists of which no part has a row, if there are any.
 
         Takes the keys of the others.
@@ -207,7 +207,7 @@ class _EmptyLists:
         place = np.array([*self._place.values()])[left]
         if len(place):
             rows = replace(self._like, ranked=ranked, queries=None)
-            yield Chunk(rows, queries.filter(left), starts, None, place)
+            yield RowChunk(rows, queries.filter(left), starts, None, place)
 
 
 def _parts(run: Stream) -> Generator[Rows, None, None]:
@@ -239,8 +239,8 @@ def _with_ids(run: Stream, part: Rows, n_before: int) -> Rows:
 
 
 def _and_empty(
-    run: Stream, chunks: Generator[Chunk, None, None]
-) -> Generator[Chunk, None, None]:
+    run: Stream, chunks: Generator[RowChunk, None, None]
+) -> Generator[RowChunk, None, None]:
     """Yield lists and, after them, those without rows."""
     filled = []
     run.forget(REPEATS)
@@ -252,14 +252,14 @@ def _and_empty(
     yield from run.memo[_EMPTY].chunks(filled, ranked=run.ranked)
 
 
-def _without_repeats(run: Stream, chunk: Chunk) -> Chunk:
+def _without_repeats(run: Stream, chunk: RowChunk) -> RowChunk:
     """Drop the rows of repeated items but for the best, and count them."""
     chunk, said = best_only(chunk, run.name)
     run.count(REPEATS, [said])
     return chunk
 
 
-def _in_order(run: Stream) -> Generator[Chunk, None, None]:
+def _in_order(run: Stream) -> Generator[RowChunk, None, None]:
     """Yield the lists of each part, as long as no query returns."""
     held: list[Rows] = []
     seen = _Seen()
@@ -297,12 +297,14 @@ def _in_order(run: Stream) -> Generator[Chunk, None, None]:
     seen.check()
 
 
-def _chunk(run: Stream, rows: Rows, starts: Ints, n_before: int, seen: _Seen) -> Chunk:
+def _chunk(
+    run: Stream, rows: Rows, starts: Ints, n_before: int, seen: _Seen
+) -> RowChunk:
     first = starts[:-1]
     queries = rows.frame["query"][first]
     seen.add(queries)
     rows = replace(rows, ranked=run.ranked)
-    return Chunk(rows, queries, starts, None, first + n_before)
+    return RowChunk(rows, queries, starts, None, first + n_before)
 
 
 class _Seen:
@@ -329,18 +331,18 @@ class _Seen:
         self._keys, self._new, self._n_new = keys, [], 0
 
 
-def _again(run: Stream) -> Generator[Chunk, None, None]:
+def _again(run: Stream) -> Generator[RowChunk, None, None]:
     """Yield the lists of mixed queries; a run that waits on disk is not opened."""
     with closing(_parts(run)) as parts:
         yield from _mixed(run, parts)
 
 
-def _mixed(run: Stream, parts: Iterator[Rows]) -> Iterator[Chunk]:
+def _mixed(run: Stream, parts: Iterator[Rows]) -> Iterator[RowChunk]:
     """Yield the lists of mixed queries, whose rows are first brought together."""
     return _together(run, parts) if run.memory is None else _spilled(run, parts)
 
 
-def _together(run: Stream, parts: Iterator[Rows]) -> Iterator[Chunk]:
+def _together(run: Stream, parts: Iterator[Rows]) -> Iterator[RowChunk]:
     """Yield all lists at once, whose order is found while more rows are parsed."""
     grouping = Grouping()
     kept = []
@@ -350,10 +352,10 @@ def _together(run: Stream, parts: Iterator[Rows]) -> Iterator[Chunk]:
             kept.append(without_query(part))
     rows = replace(concat(kept), ranked=run.ranked)
     queries, starts, order = grouping.lists()
-    yield Chunk(rows, queries, starts, order, order[starts[:-1]])
+    yield RowChunk(rows, queries, starts, order, order[starts[:-1]])
 
 
-def _spilled(run: Stream, parts: Iterator[Rows]) -> Iterator[Chunk]:
+def _spilled(run: Stream, parts: Iterator[Rows]) -> Iterator[RowChunk]:
     """Yield the lists of a few buckets at a time, of rows that wait on disk."""
     if _SPILL not in run.memo:
         run.memo[_SPILL] = Spill(run)

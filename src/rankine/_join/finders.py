@@ -17,10 +17,10 @@ from rankine._io import mappings
 from rankine._io.repeats import marked
 from rankine._io.sources import Dense
 from rankine._io.sources import Lists as Mappings
-from rankine._join.chunks import Later
+from rankine._join.chunks import MemoryAtEnd
 from rankine._join.ids import compact, item_keys
 from rankine._join.lists import First, Ids, Lists, first_of, lists_of
-from rankine._join.pieces import Chunk
+from rankine._join.row_chunks import RowChunk
 from rankine._tables.keys import may_repeat
 from rankine._tables.segments import NO_STEPS, cut_lists, expand, starts_of
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Ints
     from rankine._conventions.convention import Convention
     from rankine._io.sources import Source
-    from rankine._join.chunks import Piece
+    from rankine._join.chunks import Chunk
 
 _NUMBERED = 224
 """Bytes that an item takes beside itself, where all items of lists are numbered."""
@@ -39,7 +39,7 @@ _AGAIN = 24
 
 
 @dataclass(frozen=True, eq=False)
-class OrderedLists:
+class ListFinder:
     """Looks for the lists of a run in the order of their ranks.
 
     Of a run that is read in parts, and of a matrix, these are the items down to a
@@ -54,14 +54,14 @@ class OrderedLists:
     run: Source
     rule: Convention
     depth: int | None
-    needed = 0
+    bytes_at_most = 0
     """Nobody knows how many there are."""
 
-    def find(self, chunk: Piece) -> FoundLists:
+    def find(self, chunk: Chunk) -> FoundLists:
         """Bring the lists of a chunk into order, and keep their first items."""
         lists = lists_of(chunk, self.rule, self.depth)
         scored = _is_scored(chunk, self.rule)
-        if not self.run.in_parts or not isinstance(chunk, Chunk):
+        if not self.run.in_parts or not isinstance(chunk, RowChunk):
             return FoundLists(self.run, [lists], scored=scored)
         shorter = _shortened(lists, self.rule.duplicates, self.depth)
         return FoundLists(self.run, [shorter], [chunk.place], scored)
@@ -84,10 +84,10 @@ class FoundLists:
     scored: bool = True
 
     @property
-    def later(self) -> Later:
+    def at_end(self) -> MemoryAtEnd:
         """What will take memory at the end: numbers for all items."""
         n = sum(len(lists.ids.series) for lists in self.parts) if self.places else 0
-        return Later("the items of all lists", _NUMBERED * n)
+        return MemoryAtEnd("the items of all lists", _NUMBERED * n)
 
     def __iadd__(self, other: FoundLists) -> Self:
         """Add the lists of another chunk."""
@@ -109,7 +109,7 @@ class FoundLists:
 
 
 @dataclass(frozen=True, eq=False)
-class FirstItems:
+class FirstFinder:
     """Looks for the first items of every list of a run.
 
     Attributes:
@@ -121,10 +121,10 @@ class FirstItems:
     run: Source
     rule: Convention
     depth: int
-    needed = 0
+    bytes_at_most = 0
     """Nobody knows how many lists there are."""
 
-    def find(self, chunk: Piece) -> FoundFirst:
+    def find(self, chunk: Chunk) -> FoundFirst:
         """Take the first items of the lists of a chunk."""
         floor = self.rule.score_floor if _is_scored(chunk, self.rule) else None
         first = first_of(chunk, self.rule, self.depth, floor)
@@ -140,7 +140,7 @@ class FoundFirst:
     """
 
     parts: list[First]
-    later = Later()
+    at_end = MemoryAtEnd()
 
     def __iadd__(self, other: FoundFirst) -> Self:
         """Add those of another chunk."""
@@ -161,16 +161,16 @@ class FoundFirst:
         )
 
 
-class DifferentItems:
+class ItemFinder:
     """Looks for different items: by their keys, of which two are never equal.
 
     Of 2^32 items, two have the same key by chance.
     """
 
-    needed = 0
+    bytes_at_most = 0
     """Nobody knows how many there are."""
 
-    def find(self, chunk: Piece) -> FoundItems:
+    def find(self, chunk: Chunk) -> FoundItems:
         """Return the items of a chunk, or how many a mapping or a matrix has."""
         if isinstance(chunk, Dense):
             best = chunk.matrix.max(axis=0, initial=-np.inf)
@@ -196,10 +196,10 @@ class FoundItems:
     keys: list[pl.Series] = field(default_factory=list)
 
     @property
-    def later(self) -> Later:
+    def at_end(self) -> MemoryAtEnd:
         """What will take memory once chunks are compared, if all of them are new."""
         n = sum(map(len, self.keys))
-        return Later("the different items of the run", _AGAIN * n, "")
+        return MemoryAtEnd("the different items of the run", _AGAIN * n, "")
 
     def __iadd__(self, other: FoundItems) -> Self:
         """Add those of another chunk; compare them only now and then."""
@@ -221,7 +221,7 @@ class FoundItems:
         return self.of_whole + sum(map(len, self.keys))
 
 
-def _is_scored(chunk: Piece, rule: Convention) -> bool:
+def _is_scored(chunk: Chunk, rule: Convention) -> bool:
     """Say whether items are ordered by scores of the user's."""
     if rule.order != "score":
         return False

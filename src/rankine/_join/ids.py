@@ -37,7 +37,7 @@ T = TypeVar("T")
 SPARSE = 4
 """How many numbers there may be for each id, to use ints as their own numbers."""
 _MERGED = 4
-"""Known ids that are indexed anew for each id that was looked up, at most."""
+"""SideData ids that are indexed anew for each id that was looked up, at most."""
 _SEEDS = range(20)
 
 

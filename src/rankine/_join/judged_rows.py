@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankine._join.ids import differ, item_keys, text_order
-from rankine._join.judged_items import FoundJudged, JudgedColumns, JudgedItems, Ranked
-from rankine._join.pieces import last_of_repeats, n_unsorted, refuse_twice
+from rankine._join.judged_items import (
+    FoundJudged,
+    JudgedColumns,
+    JudgedFinder,
+    JudgedInOrder,
+)
 from rankine._join.ranks import checked_values, refuse_same_ranks
+from rankine._join.row_chunks import last_of_repeats, n_unsorted, refuse_twice
 from rankine._tables.keys import may_repeat, width_of, with_query
 from rankine._tables.order import compare
 from rankine._tables.segments import NO_STEPS, expand, position
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Floats, Ints
     from rankine._io.sources import Rows, Stream
     from rankine._join.judgements import Truth
-    from rankine._join.pieces import Chunk
+    from rankine._join.row_chunks import RowChunk
     from rankine._tables.order import Order
 
 
@@ -54,7 +59,7 @@ class _Lists:
         order: the row of each key and score, None if they are in the order of rows.
     """
 
-    chunk: Chunk
+    chunk: RowChunk
     queries: pl.Series
     starts: Ints
     number: Ints
@@ -73,7 +78,7 @@ class _Lists:
         return text_order(self.items(rows))
 
 
-class InRows(JudgedItems):
+class RowFinder(JudgedFinder):
     """Looks for judged items among the rows of a run."""
 
     repeats = True
@@ -98,12 +103,14 @@ class InRows(JudgedItems):
         self.deepest = depth
         # From ranks or positions, not scores of the user's.
         self.unscored = run.ranked or run.placed
-        self.needed = _FOUND * len(judged.items) * len(orders)
+        self.bytes_at_most = _FOUND * len(judged.items) * len(orders)
         self._name, self._ranked = run.name, run.ranked
 
-    def find(self, chunk: Chunk) -> FoundJudged:
+    def find(self, chunk: RowChunk) -> FoundJudged:
         """Return the judged rows of a chunk."""
-        found = FoundJudged(len(self.ids), {order: Ranked() for order in self.orders})
+        found = FoundJudged(
+            len(self.ids), {order: JudgedInOrder() for order in self.orders}
+        )
         if len(chunk.queries) == 0:
             return found
         chunk = self._typed(chunk, found)
@@ -131,7 +138,7 @@ class InRows(JudgedItems):
         self._match(lists, self.orders, found)
         return found
 
-    def _typed(self, chunk: Chunk, found: FoundJudged) -> Chunk:
+    def _typed(self, chunk: RowChunk, found: FoundJudged) -> RowChunk:
         """Bring ids to the types that those of the judgements have."""
         rows, queries, truth = chunk.rows, chunk.queries, self._truth
         items = rows.frame["item"]

@@ -18,15 +18,15 @@ from rankine._io.sources import Lists as Mappings
 from rankine._io.text_columns import parts_of
 from rankine._join import dense
 from rankine._join.ids import item_keys, text_order
-from rankine._join.pieces import (
-    Chunk,
+from rankine._join.ranks import checked_values, refuse_same_ranks
+from rankine._join.row_chunks import (
+    RowChunk,
     last_of_repeats,
     n_unsorted,
     refuse_twice,
     repeats_left_out,
     take,
 )
-from rankine._join.ranks import checked_values, refuse_same_ranks
 from rankine._tables.keys import may_repeat
 from rankine._tables.order import Order, sorted_rows
 from rankine._tables.segments import (
@@ -159,7 +159,7 @@ class Lists:
 
 
 def lists_of(
-    source: Source | Chunk,
+    source: Source | RowChunk,
     rule: Convention | None = None,
     depth: int | None = None,
     *,
@@ -184,8 +184,8 @@ def lists_of(
     if isinstance(source, Mappings) and not source.repeats:
         return _of_mapping(source, rule, keyed=keyed)
     scored = not isinstance(source, Mappings) or dict in source.kinds
-    if not isinstance(source, Chunk):
-        source = Chunk.of(as_rows(source, role="run"))
+    if not isinstance(source, RowChunk):
+        source = RowChunk.of(as_rows(source, role="run"))
     chunk = source
     scores = checked_values(chunk, [rule.order]) if scored else None
     if rule.duplicates == "last":
@@ -253,7 +253,9 @@ def _of_matrix(source: Dense, rule: Convention, depth: int) -> Lists:
     )
 
 
-def _last_only(chunk: Chunk, scores: Floats | None) -> tuple[Chunk, Floats | None]:
+def _last_only(
+    chunk: RowChunk, scores: Floats | None
+) -> tuple[RowChunk, Floats | None]:
     """Leave out the rows whose item is repeated later in the same list."""
     rows, starts = chunk.rows, chunk.starts
     items = chunk.items()
@@ -269,7 +271,7 @@ def _last_only(chunk: Chunk, scores: Floats | None) -> tuple[Chunk, Floats | Non
     return replace(chunk, rows=rows, starts=starts, order=None), scores
 
 
-def _with_rank_gaps(chunk: Chunk, lists: Lists, rule: Convention) -> Lists:
+def _with_rank_gaps(chunk: RowChunk, lists: Lists, rule: Convention) -> Lists:
     """Use the numbers of a rank column as the ranks, if they have gaps."""
     rows, values = chunk.rows, lists.scores
     if values is None or not rows.ranked:
@@ -394,7 +396,7 @@ class First:
 
 
 def first_of(
-    source: Source | Chunk, rule: Convention, depth: int, floor: float | None = None
+    source: Source | RowChunk, rule: Convention, depth: int, floor: float | None = None
 ) -> First:
     """Return the first items of every list of a run.
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import AnyArray, Floats, Ints
     from rankine._io.sources import Rows
-    from rankine._join.pieces import Chunk
+    from rankine._join.row_chunks import RowChunk
 
 
-def checked_values(chunk: Chunk, by: Collection[str]) -> Floats | None:
+def checked_values(chunk: RowChunk, by: Collection[str]) -> Floats | None:
     """Return what rows are ordered by, None if that is their position.
 
     All rows are checked, also those that will be left out as repeats.
@@ -37,7 +37,7 @@ def checked_values(chunk: Chunk, by: Collection[str]) -> Floats | None:
     return values
 
 
-def _refuse_nan(chunk: Chunk, scores: Floats) -> None:
+def _refuse_nan(chunk: RowChunk, scores: Floats) -> None:
     """Refuse scores of rows that cannot be ordered."""
     if not np.isnan(scores.min(initial=np.inf)):
         return
@@ -48,7 +48,7 @@ def _refuse_nan(chunk: Chunk, scores: Floats) -> None:
     raise no_order(rows.where(row), example, int(missing.sum()))
 
 
-def _check_ranks(chunk: Chunk, values: Floats) -> None:
+def _check_ranks(chunk: RowChunk, values: Floats) -> None:
     """Refuse values that are not minus a rank: ranks are whole numbers from 1."""
     fine = (values <= -1) & (values >= -DEEPEST) & (values == np.floor(values))
     if fine.all():

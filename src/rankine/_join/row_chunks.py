@@ -137,7 +137,7 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chunk:
+class RowChunk:
     """Whole queries of a run, as columns.
 
     Attributes:
@@ -156,10 +156,10 @@ class Chunk:
     place: AnyArray
 
     @staticmethod
-    def of(rows: Rows) -> Chunk:
+    def of(rows: Rows) -> RowChunk:
         """Return all lists of a run as one chunk, also those that are empty."""
         queries, starts, order = listed(rows)
-        return Chunk(rows, queries, starts, order, np.arange(len(queries)))
+        return RowChunk(rows, queries, starts, order, np.arange(len(queries)))
 
     @property
     def named(self) -> Rows:
@@ -239,7 +239,7 @@ def n_unsorted(rows: Rows, starts: Ints, order: AnyArray | None) -> int:
     return n_rising(values if order is None else values[order], starts)
 
 
-def best_only(chunk: Chunk, name: str) -> tuple[Chunk, Counted]:
+def best_only(chunk: RowChunk, name: str) -> tuple[RowChunk, Counted]:
     """Leave out the rows whose item has a better one in its list, and count them."""
     number = np.repeat(np.arange(len(chunk.queries)), np.diff(chunk.starts))
     frame = chunk.rows.frame.drop("query", strict=False)
