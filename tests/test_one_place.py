@@ -25,7 +25,7 @@ ROOT = Path(rk.__file__).parent
 PACKAGES = ("_io", "_join", "_evaluate")
 REPEATS = {
     "_io/repeats.py": "marks and shows repeated rows",
-    "_join/pieces.py": "keys that are equal, whose ids are then looked at",
+    "_join/row_chunks.py": "keys that are equal, whose ids are then looked at",
 }
 TYPES = {
     "_join/ids.py": "which ids are the same, and the order of their texts",

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine._engines.asked import plan_for_parts
 from rankine._engines.refusals import refuse
+from rankine._engines.requirements import plan_for_parts
 from rankine._engines.state import State
 from rankine._engines.work import JUDGED, LISTED, Work
 from rankine._engines.worker import states, values
@@ -118,7 +118,7 @@ def shared(
 
 def numbers(job: Job, state: State) -> dict[str, float]:
     assert state.part is not None
-    summaries = state.part.summaries(job.plan, job.known)
+    summaries = state.part.summaries(job.plan, job.side_data)
     values = (summary.value for summary in summaries)
     return dict(zip(job.plan.labels, values, strict=True))
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine._join.known import Known, prints_of, train_of
+from rankine._join.side_data import SideData, prints_of, train_of
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
@@ -157,6 +157,6 @@ def test_a_hash_is_that_of_sorted_rows(rows: list[tuple[str, str]]) -> None:
         expected.update(b"".join(texts))
     frame = pl.DataFrame(rows, schema=["query", "item"], orient="row")
 
-    found = prints_of(Known(train_of(frame)))
+    found = prints_of(SideData(train_of(frame)))
 
     assert found == {"train": expected.hexdigest()[:16]}

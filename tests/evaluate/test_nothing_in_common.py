@@ -163,3 +163,29 @@ def test_what_a_floor_leaves_out_is_in_the_run() -> None:
     run: Any = {query: {"a": 1.0} for query in QRELS}
 
     assert rk.evaluate(QRELS, run, "RR", convention=rule).warnings == ()
+
+
+ONE: Any = [
+    ("rankine", {2: {"10": 1}}, {2: {12: 3.0, 16: 2.0, 10: 1.0}}),
+    ("jurity", {"q": {"a": 1}}, {"q": ["x", "x", "y", "a"]}),
+    ("rankine", {"q": {"a": 1}}, {"q": ["x", "y", "z", "a"]}),
+]
+"""A single judged item below the cutoff, in dicts that are read in two ways."""
+
+
+@pytest.mark.parametrize("deep", [True, False])
+@pytest.mark.parametrize(("convention", "qrels", "run"), ONE)
+def test_one_item_below_the_cutoff_is_in_the_run(
+    deep: bool,  # noqa: FBT001 - a parameter of the test
+    convention: str,
+    qrels: Any,
+    run: Any,
+) -> None:
+    ((query, listed),) = run.items()
+    rows = [(query, item, -float(place)) for place, item in enumerate(listed)]
+    frame = pl.DataFrame(rows, schema=["query", "item", "score"], orient="row")
+
+    with limited(whole_rows=0 if deep else 100):
+        for given in (run, frame):
+            ev = rk.evaluate(qrels, given, "P@2", convention=convention)
+            assert [note for note in ev.notes if "in the run" in note] == []

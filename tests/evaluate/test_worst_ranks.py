@@ -255,6 +255,7 @@ def test_ranks_below_the_cutoff_of_many_rows_need_keep() -> None:
     # them fast; a result says how far it looked.
     qrels, runs = _below_the_cutoff()
     run = runs["frames"]
+    qrels["q"]["d04"] = 1  # if nothing were found so far, it would look further
 
     with limited(whole_rows=49):
         plain = rk.evaluate(qrels, run, "RR@10").worst("RR@10")[0]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import rankine as rk
 from rankine._base.limits import limited
 from rankine._conventions.convention import Convention
-from rankine._join.align import finder_of
-from rankine._join.dense import InRankedMatrix
+from rankine._join.dense import RankedMatrixFinder
 from rankine._join.judgements import Truth
+from rankine._join.matching import finder_of
 from rankine._tables.order import Order
 from rankine.errors import DataError, DuplicateItemError, FormatError
 
@@ -36,7 +36,7 @@ def is_quick(qrels: Any, run: Any) -> bool:
     """Say whether the matrices are matched cell by cell, without the keys of ids."""
     order = Order.of(Convention(), Convention())
     _, finder = finder_of(Truth(qrels), run, {order: False})
-    return isinstance(finder, InRankedMatrix)
+    return isinstance(finder, RankedMatrixFinder)
 
 
 @settings(max_examples=40, deadline=None)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine._join.pieces import list_starts
+from rankine._join.row_chunks import list_starts
 from rankine._tables.groups import Groups, Interactions, Train
 from rankine._tables.lists import Recommended
 from rankine._tables.segments import starts_of

@@ -142,8 +142,27 @@ def grouped(said: Iterable[tuple[str, str]]) -> list[str]:
     ]
 
 
+def counted(notes: Iterable[str]) -> tuple[Counted, ...]:
+    """Return the sentences with a count, which add up over parts of the data."""
+    return tuple(note for note in notes if isinstance(note, Counted))
+
+
+def uncounted(notes: Iterable[str]) -> tuple[str, ...]:
+    """Return sentences with counts of 0, which keep the places of those to come.
+
+    >>> uncounted([Counted("", 3, "row", " dropped"), "so"])
+    ('0 rows dropped', 'so')
+    """
+    return tuple(
+        Counted(note.key[0], 0, *note.key[1:]) if isinstance(note, Counted) else note
+        for note in notes
+    )
+
+
 def added_up(notes: Iterable[str]) -> tuple[str, ...]:
     """Say each thing once, with the counts of all sentences that say it.
+
+    What is counted as 0 in all of them is not said.
 
     >>> added_up(
     ...     [
@@ -155,6 +174,11 @@ def added_up(notes: Iterable[str]) -> tuple[str, ...]:
     ... )
     ('3 rows dropped', 'so')
     """
+    return tuple(note for note in summed(notes) if getattr(note, "n", 1))
+
+
+def summed(notes: Iterable[str]) -> tuple[str, ...]:
+    """Put sentences together as `added_up` does, with those that count 0."""
     by_words: dict[object, str] = {}
     for note in notes:
         words = note.key if isinstance(note, Counted) else note

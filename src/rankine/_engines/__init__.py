@@ -1,7 +1,7 @@
 """Other places for the same numbers: Spark.
 
-- spark: the entry point; asked: what Spark can do of what is asked; frames: columns of
-  its frames, and rows brought together by query, once.
+- spark: the entry point; requirements: what of a request Spark can do; frames: columns
+  of its frames, and rows brought together by query, once.
 - work: what executors are told, and how they answer; worker: what runs there, for the
   chunks that `chunks` cuts; state: what they send back; refusals: what is refused of
   all data.

@@ -14,7 +14,10 @@ from rankine._base.checks import check_count
 from rankine._base.records import cached_property
 from rankine._base.text import count
 from rankine._conventions.convention import BY_RANK
-from rankine._engines.asked import (
+from rankine._engines.frames import Pair, quoted
+from rankine._engines.jobs import collected, on_executors, refuse_stopped, run_table
+from rankine._engines.refusals import found_in, refuse
+from rankine._engines.requirements import (
     IN_MEMORY,
     check_metrics,
     check_order,
@@ -22,9 +25,6 @@ from rankine._engines.asked import (
     plan_for_parts,
     top_of,
 )
-from rankine._engines.frames import Pair, quoted
-from rankine._engines.jobs import collected, on_executors, refuse_stopped, run_table
-from rankine._engines.refusals import found_in, refuse
 from rankine._engines.state import State
 from rankine._engines.work import MOST, Work
 from rankine._evaluate.engine import refuse_spread
@@ -34,7 +34,7 @@ from rankine._evaluate.options import Options
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.trail import Stored
 from rankine._evaluate.warnings import hardly_met
-from rankine._join.known import NOTHING
+from rankine._join.side_data import NOTHING
 from rankine._stats.intervals import Interval, Sample, check_interval, intervals
 from rankine.errors import DataError, ParameterError, nearest
 
@@ -178,7 +178,7 @@ def evaluated(
     work = Work(
         plan_for_parts(plan),
         depth,
-        job.known.kept(plan.needs) if plan.of_lists else NOTHING,
+        job.side_data.kept(plan.needs) if plan.of_lists else NOTHING,
         pair.run.scored,
         pair.run.schema.ranked,
         options.lenient,
@@ -213,7 +213,7 @@ class SparkEvaluation(Evaluation):
         self, job: Job, part: Part, pair: Pair, sent: bytes, rows: Any, name: str
     ) -> None:
         plan, n = job.plan, max(queries.n for queries in part.queries)
-        summaries = part.summaries(plan, job.known)
+        summaries = part.summaries(plan, job.side_data)
         super().__init__(plan, summaries, (Stored(range(n)),), name)
         _ = self.mean  # which a convention may refuse
         self.findings = part.findings

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 
 from rankine._join.ids import PLAIN_INT, as_first, no_fit, odd_text
-from rankine._join.known import NOTHING, Known
+from rankine._join.side_data import NOTHING, SideData
 from rankine.errors import RankineError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Work:
     Attributes:
         plan: what is to be computed, with nothing refused, rounded or missed yet.
         depth: the number of items of each list that are kept.
-        known: what is known besides the lists.
+        side_data: what is known besides the lists.
         scored: whether the run has scores or ranks.
         ranked: whether these are ranks.
         lenient: whether repeated items are dropped and counted.
@@ -145,7 +145,7 @@ class Work:
 
     plan: Plan
     depth: int | None = None
-    known: Known = NOTHING
+    side_data: SideData = NOTHING
     scored: bool = True
     ranked: bool = False
     lenient: bool = False

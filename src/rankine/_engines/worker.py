@@ -95,6 +95,6 @@ def evaluate_chunk(work: Work, judged: Rows, listed: Rows) -> Evaluation:
         listed,
         SIDES[LISTED],
         depth=work.depth,
-        known=work.known,
+        side_data=work.side_data,
         partial=True,
     )

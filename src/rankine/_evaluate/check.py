@@ -26,7 +26,7 @@ from rankine._io.rows import as_rows
 from rankine._io.sources import refuse_empty
 from rankine._join.by_position import met_by_number, paired
 from rankine._join.ids import text_order
-from rankine._join.pieces import grouped
+from rankine._join.row_chunks import grouped
 from rankine._tables.order import sorted_rows
 from rankine._tables.segments import position, runs
 

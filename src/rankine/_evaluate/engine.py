@@ -18,7 +18,6 @@ from rankine._evaluate.warnings import (
     hardly_met,
     liked_from,
     looks_rated,
-    n_unsorted,
 )
 from rankine._io.sources import (
     Lists,
@@ -26,16 +25,17 @@ from rankine._io.sources import (
     Source,
     Stream,
 )
-from rankine._join.align import finder_of, match
 from rankine._join.by_position import is_listed, met_by_number, paired
 from rankine._join.chunks import find
 from rankine._join.context import know
-from rankine._join.finders import DifferentItems, FirstItems, OrderedLists
+from rankine._join.finders import FirstFinder, ItemFinder, ListFinder
 from rankine._join.judgements import Truth
-from rankine._join.known import NOTHING, Known
+from rankine._join.matching import finder_of, match
+from rankine._join.side_data import NOTHING, SideData
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.joined import Aligned, Listed, apply, cut
 from rankine._tables.order import Order
+from rankine._tables.segments import n_rising
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.warnings import Doubts
     from rankine._join.chunks import Finder
     from rankine._join.finders import FoundFirst, FoundLists
-    from rankine._join.known import TrainingCounts, TrainingData
+    from rankine._join.side_data import TrainingCounts, TrainingData
     from rankine._join.weights import Weights
     from rankine._metrics.metric import Metric
     from rankine._tables.lists import Recommended
@@ -59,8 +59,8 @@ def evaluate_source(
     name: str,
     *,
     depth: int | None = None,
-    joins: dict[Any, Any] | None = None,
-    known: Known | None = None,
+    cache: dict[Any, Any] | None = None,
+    side_data: SideData | None = None,
     keep: int | None = None,
     weights: Weights | None = None,
     partial: bool = False,
@@ -73,27 +73,29 @@ def evaluate_source(
         source: the run.
         name: what to call the run.
         depth: the number of items of each list that are kept.
-        joins: where joined tables are kept, for further plans on the same data, which
+        cache: where joined tables are kept, for further plans on the same data, which
             read nothing again that is there. Others may look deeper, so judged items
             are looked for at any rank.
-        known: what is known of items and users, for metrics of lists.
+        side_data: what is known of items and users, for metrics of lists.
         keep: how many first items of each list to keep, to be shown later.
         weights: how much each query counts; None if all count the same.
         partial: whether these are not all data, so that judgements and run need not
             share a query.
     """
-    source, known = _beside(source, known or NOTHING, partial=partial)
+    source, side_data = _beside(source, side_data or NOTHING, partial=partial)
     if truth is not None:
         truth, source = paired_with(truth, source)
-        source, known = _beside(source, known, partial=partial)  # with its new ids
+        source, side_data = _beside(
+            source, side_data, partial=partial
+        )  # with its new ids
         _refuse_fractions(plan, truth)
     asked, unranked = plan, plan.rule.order in BY_RANK and not source.ranked
     if unranked:
         plan = plan.with_rules(lambda rule: ranked(rule, source))
-    beside = _finders(plan, source, depth, joins, keep)
-    items = DifferentItems() if plan.counts_items else None
+    beside = _finders(plan, source, depth, cache, keep)
+    items = ItemFinder() if plan.counts_items else None
     wanted = [*dict.fromkeys(finder for finder in (items, *beside) if finder)]
-    joined, found = _joins(plan, truth, source, joins, keep, wanted, partial=partial)
+    joined, found = _joins(plan, truth, source, cache, keep, wanted, partial=partial)
     matched = iter(joined)
     if items is not None and plan.catalog is not None:
         _refuse_catalog(plan.catalog, source.name, found[items].n)
@@ -105,7 +107,7 @@ def evaluate_source(
         if group.lists:
             rule = of_asked.rule  # of the reference, which may have ranks of its own
             table = _listed_for(
-                group, rule, truth, known, of_group, depth, joins, partial=partial
+                group, rule, truth, side_data, of_group, depth, cache, partial=partial
             )
         else:
             table = next(matched)
@@ -113,11 +115,11 @@ def evaluate_source(
                 refuse_spread(group)
                 table = cut(table, depth)
             table = apply(table, group.rule, partial=partial)
-            if unranked and not source.is_empty:
-                said = no_ranks(source.name, scored=table.scored)
-                table = replace(table, notes=(*table.notes, said))
             if keep is not None:
                 table = _with_first(table, keep, of_group)
+        if unranked and not source.is_empty:
+            said = no_ranks(source.name, scored=table.scored)
+            table = replace(table, notes=(*table.notes, said))
         tables.append(table)
         counts = None if weights is None else weights.of(table.ids)
         for number, metric, of_metric in group.members:
@@ -126,7 +128,7 @@ def evaluate_source(
             )
     by_order = plan.preset and plan.takes_order
     unsorted = _n_unsorted(source, tables) if by_order else 0
-    train = None if partial else known.train
+    train = None if partial else side_data.train
     doubts = _doubts_of(truth, source, plan, tables, train)
     summaries = tuple(map(by_number.__getitem__, range(len(plan.asked))))
     return Evaluation(asked, summaries, tuple(tables), name, unsorted, doubts)
@@ -166,19 +168,19 @@ def _missing(aligned: Aligned) -> tuple[int, int]:
 def paired_with(truth: Truth, source: Source) -> tuple[Truth, Source]:
     """Pair judgements and a run by position, if one of them is lists without ids."""
     judged, source = paired(truth.source, source, ("qrels", "run"))
-    if judged is truth.source or isinstance(judged, Stream):
-        return truth, source
-    return Truth(judged), source
+    return truth if judged is truth.source else Truth(judged), source
 
 
-def _beside(source: Source, known: Known, *, partial: bool) -> tuple[Source, Known]:
+def _beside(
+    source: Source, side_data: SideData, *, partial: bool
+) -> tuple[Source, SideData]:
     """Pair a run with the reference by position, if one is lists without ids.
 
     A part of a run may have any of the queries, so its lists have no positions.
     """
-    reference = known.reference
+    reference = side_data.reference
     if reference is None:
-        return source, known
+        return source, side_data
     if not partial:
         source, reference = paired(source, reference, ("run", "reference"))
     elif is_listed(reference) and source.n_places is None:
@@ -187,7 +189,7 @@ def _beside(source: Source, known: Known, *, partial: bool) -> tuple[Source, Kno
             "reference ids, as in {query: ...}"
         )
         raise DataError(msg)
-    return source, known.beside(reference)
+    return source, side_data.beside(reference)
 
 
 def no_ranks(name: str, *, scored: bool) -> str:
@@ -210,7 +212,7 @@ def _finders(
     plan: Plan,
     source: Source,
     depth: int | None,
-    joins: dict[Any, Any] | None,
+    cache: dict[Any, Any] | None,
     keep: int | None,
 ) -> list[Finder | None]:
     """Return what looks in the run for what each group needs beside judged items."""
@@ -222,15 +224,15 @@ def _finders(
         key: tuple[Any, ...]
         if group.lists:
             deepest = _deepest(group, depth)
-            if joins is None or _key_of_lists(group, deepest) not in joins:
-                key = OrderedLists, _order_of(rule), deepest
-                finder = shared.setdefault(key, OrderedLists(source, rule, deepest))
+            if cache is None or _key_of_lists(group, deepest) not in cache:
+                key = ListFinder, _order_of(rule), deepest
+                finder = shared.setdefault(key, ListFinder(source, rule, deepest))
         elif keep is not None and rule.unjudged != "removed":
             # Where unjudged items are removed, only judged ones can be among the first.
             rule = rule.replace(tie=Order.of(rule, plan.rule).tie)
             n_first = keep if depth is None else min(keep, depth)
-            key = FirstItems, _order_of(rule), rule.score_floor
-            finder = shared.setdefault(key, FirstItems(source, rule, n_first))
+            key = FirstFinder, _order_of(rule), rule.score_floor
+            finder = shared.setdefault(key, FirstFinder(source, rule, n_first))
         finders.append(finder)
     return finders
 
@@ -280,7 +282,7 @@ def _with_first(aligned: Aligned, keep: int, found: FoundFirst | None) -> Aligne
 def _n_unsorted(source: Source, tables: list[Any]) -> int:
     """Count the lists that are not in the order of their scores."""
     if isinstance(source, Lists):
-        return n_unsorted(source)
+        return n_rising(source.numbers, source.starts)
     return max(int(table.unsorted) for table in tables)
 
 
@@ -288,10 +290,10 @@ def _listed_for(
     group: Group,
     rule: Convention,
     truth: Truth | None,
-    known: Known,
+    side_data: SideData,
     found: FoundLists | None,
     depth: int | None,
-    joins: dict[Any, Any] | None,
+    cache: dict[Any, Any] | None,
     *,
     partial: bool,
 ) -> Listed:
@@ -302,14 +304,14 @@ def _listed_for(
     needs, deepest = _needs_of(group), _deepest(group, depth)
     key = _key_of_lists(group, deepest)
     if found is None:
-        kept: Listed = (joins or {})[key]
+        kept: Listed = (cache or {})[key]
         return kept
-    known = known.needed(needs.keys())
-    if known.reference is not None:
-        known = known.ranked(ranked(rule, known.reference))
+    side_data = side_data.needed(needs.keys())
+    if side_data.reference is not None:
+        side_data = side_data.ranked(ranked(rule, side_data.reference))
     listed = know(
         found.lists,
-        known,
+        side_data,
         truth,
         deepest,
         group.rule.duplicates,
@@ -330,10 +332,11 @@ def _listed_for(
         notes=(*of_truth, *listed.notes),
         strange=strange,
         bare=bare,
+        scored=found.scored,
         catalogue=listed.catalogue if "catalog" in needs else (),
     )
-    if joins is not None:
-        joins[key] = noted
+    if cache is not None:
+        cache[key] = noted
     return noted
 
 
@@ -365,7 +368,7 @@ def _joins(
     plan: Plan,
     truth: Truth | None,
     source: Source,
-    joins: dict[Any, Any] | None,
+    cache: dict[Any, Any] | None,
     keep: int | None,
     beside: Sequence[Finder],
     *,
@@ -376,23 +379,23 @@ def _joins(
     In the same reading of the run, `beside` looks for more; what each found is the
     second result.
     """
-    by_order = {} if joins is None else joins
+    by_order = {} if cache is None else cache
     missing: dict[Order, bool] = {}
     for group, order in zip(plan.judged, plan.orders, strict=True):
-        known = by_order.get(order)
-        if known is None or (group.keep_scores and known.table.scores is None):
+        there = by_order.get(order)
+        if there is None or (group.keep_scores and there.table.scores is None):
             missing[order] = missing.get(order, False) or group.keep_scores
     if truth is None or not missing:
         more = find(source, beside) if beside else []
     else:
         # As deep as any of them needs, since all of them are matched at once.
-        depth = plan.depth if keep is None and joins is None else None
-        if depth is not None and _looks_deep(source, partial=partial):
-            depth = None
+        depth = plan.depth if keep is None and cache is None else None
         run, judged_items = finder_of(truth, source, missing, depth)
+        if _looks_deep(run, partial=partial):
+            judged_items.deepest = None
         found, *more = find(run, [judged_items, *beside])
-        matched = judged_items.aligned(found)
-        if depth is not None and any(map(_misses, matched.values())):
+        matched = judged_items.tables(found)
+        if judged_items.deepest is not None and any(map(_misses, matched.values())):
             # Whether judged items are in the run at all, the first ranks do not tell.
             matched = match(truth, source, missing)
         by_order |= matched
@@ -402,8 +405,7 @@ def _joins(
 
 def _misses(aligned: Aligned) -> bool:
     """Say whether so few judged items were found that their ids may differ."""
-    said = hardly_met(*aligned.in_common)
-    return said is not None and said[0] == "warning"
+    return hardly_met(*aligned.in_common) is not None
 
 
 def ranked(rule: Convention, source: Source) -> Convention:

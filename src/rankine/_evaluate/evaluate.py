@@ -22,7 +22,13 @@ from rankine._io.items import read_features
 from rankine._io.itself import refuse_itself
 from rankine._io.sources import PLAIN, Rows, Stream, noted
 from rankine._join.judgements import truth_of
-from rankine._join.known import NOTHING, Known, catalog_of, reference_of, train_of
+from rankine._join.side_data import (
+    NOTHING,
+    SideData,
+    catalog_of,
+    reference_of,
+    train_of,
+)
 from rankine._join.weights import Weights, read_weights
 from rankine._metrics.metric import Metric
 from rankine.errors import MetricSyntaxError
@@ -150,7 +156,7 @@ def evaluate(
     job = prepare(metrics, options)
     job.check(judged=qrels is not None)
     truth = job.truth(qrels, run)
-    _ = job.known, job.weights  # before the run, which may be large
+    _ = job.side_data, job.weights  # before the run, which may be large
     return job.evaluate(truth, job.source(run))
 
 
@@ -182,7 +188,7 @@ class Job:
     progress: Callable[[str, int, int | None], object] | None = None
 
     @cached_property
-    def known(self) -> Known:
+    def side_data(self) -> SideData:
         """What is known of items and users, read once."""
         options = self.options
         train, items, features = options.train, options.items, None
@@ -195,7 +201,7 @@ class Job:
             columns, lenient = options.of_items, options.lenient
             features = read_features(items, columns, lenient=lenient)
         rows = None if train is None else train_of(train, options.reading("train"))
-        return Known(rows, features, self.catalog, reference=self.reference)
+        return SideData(rows, features, self.catalog, reference=self.reference)
 
     @cached_property
     def reference(self) -> Source | None:
@@ -236,7 +242,7 @@ class Job:
             weights=None,
         )
         job = replace(self, plan=plan, options=read, partial=True)
-        job.known, job.weights = self.known.kept(plan.needs), self.weights
+        job.side_data, job.weights = self.side_data.kept(plan.needs), self.weights
         return job
 
     def truth(self, qrels: Any, *runs: Any) -> Truth | None:
@@ -277,11 +283,11 @@ class Job:
         truth: Truth | None,
         source: Source,
         name: str | None = None,
-        joins: dict[Any, Any] | None = None,
+        cache: dict[Any, Any] | None = None,
     ) -> Evaluation:
         """Evaluate a run against judgements, if there are any.
 
-        Joined tables are kept in `joins`, for further jobs on the same data.
+        Joined tables are kept in `cache`, for further jobs on the same data.
         """
         options = self.options
         evaluation = evaluate_source(
@@ -290,8 +296,8 @@ class Job:
             source,
             name or options.name or source.name,
             depth=options.depth,
-            joins=joins,
-            known=self.known,
+            cache=cache,
+            side_data=self.side_data,
             keep=options.keep,
             weights=self.weights,
             partial=self.partial,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.plan import Group, Plan
     from rankine._evaluate.result import Evaluation
     from rankine._evaluate.summary import Summary
-    from rankine._join.known import Known
+    from rankine._join.side_data import SideData
     from rankine._join.weights import Weights
     from rankine._metrics.metric import Metric
     from rankine._tables.tallies import Tallies
@@ -202,7 +202,7 @@ class Part:
         return self
 
     def summaries(
-        self, plan: Plan, known: Known, weights: Weights | None = None
+        self, plan: Plan, known: SideData, weights: Weights | None = None
     ) -> tuple[Summary, ...]:
         """Return the number of each metric, of all queries.
 

@@ -155,8 +155,8 @@ class Plan:
 
     @cached_property
     def takes_order(self) -> bool:
-        """Whether a metric of judged items takes the order that a run is given in."""
-        return any(group.rule.order == "given" for group in self.judged)
+        """Whether a metric takes the order that a run is given in."""
+        return any(group.rule.order == "given" for group in self.groups)
 
     @cached_property
     def of_lists(self) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Ints
     from rankine._evaluate.plan import Group
-    from rankine._join.known import Known
+    from rankine._join.side_data import SideData
     from rankine._tables.joined import Listed
     from rankine._tables.tallies import Lengths
 
@@ -59,7 +59,7 @@ class Shown:
         self.items |= other.items
         return self
 
-    def tallies(self, n_lists: int, awaited: int | None, known: Known) -> Tallies:
+    def tallies(self, n_lists: int, awaited: int | None, known: SideData) -> Tallies:
         """Number the items, and return what metrics read.
 
         Args:

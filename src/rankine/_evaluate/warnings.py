@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rankine._conventions.tools import Tool
-    from rankine._io.sources import Lists, Source
+    from rankine._io.sources import Source
     from rankine._join.judgements import Truth
     from rankine._metrics.metric import Metric
     from rankine._tables.lists import Recommended
@@ -331,14 +331,6 @@ def _n_elsewhere(table: Judged | Recommended) -> tuple[int, int]:
         return 0, 0
     both = int(np.count_nonzero(table.covered))
     return table.n_queries - 2 * both, table.train.n_users
-
-
-def n_unsorted(source: Lists) -> int:
-    """Count the lists whose order is not that of their scores."""
-    numbers, starts = source.numbers, source.starts
-    rises = (numbers[1:] > numbers[:-1]).nonzero()[0] + 1
-    rises = rises[~np.isin(rises, starts)]  # from a list to the next
-    return len(np.unique(starts.searchsorted(rises, side="right")))
 
 
 def _n_open(metric: Metric, table: Judged | Recommended, shortest: int) -> int:

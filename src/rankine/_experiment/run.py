@@ -142,7 +142,7 @@ class Reader:
     ) -> None:
         job = self.job(convention, tuple(number for number, _ in cells))
         truth = self._truth(job)
-        _ = job.known, job.weights
+        _ = job.side_data, job.weights
         source = next((read for how, read in sources if how == job.of_run), None)
         if source is None:
             source = job.source(self.planned.near(self.planned.runs[run]))

@@ -11,6 +11,7 @@ import polars as pl
 
 from rankine._base.contradiction import FIRST_ROWS, Contradiction, of_first_rows
 from rankine._base.forks import need_threads
+from rankine._base.text import counted, uncounted
 from rankine._io.frames import (
     is_column,
     is_frame,
@@ -68,13 +69,16 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
         for batch in chain(begun, batches):
             rows = rows_of(_later(batch, column_of, n_rows), "run", how, column_of)
             together([head.frame.clear(), rows.frame], [head, rows])
-            yield Rows(rows.frame, name, first=n_rows, queries=rows.queries)
+            notes = counted(rows.notes)
+            yield Rows(
+                rows.frame, name, notes=notes, first=n_rows, queries=rows.queries
+            )
             n_rows += rows.frame.height
 
     stream = Stream(
         lambda: with_rows(parts(), name),
         name,
-        head.notes,
+        uncounted(head.notes),
         ranked=head.ranked,
         kind="batches",
         warnings=head.warnings,

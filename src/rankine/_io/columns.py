@@ -27,7 +27,7 @@ TableRole = Literal["logged", "recommended", "items", "weights"]
 """What a table is, if it is neither judgements nor a run."""
 
 # Names in one tuple are of equal standing: two of them in one table are ambiguous.
-# Later tuples hold names that also have another meaning, and are asked last.
+# MemoryAtEnd tuples hold names that also have another meaning, and are asked last.
 _QUERY = (
     (
         "query_id", "qid", "q_id", "query-id", "user_id", "userid", "uid", "u_id",
@@ -207,8 +207,10 @@ def resolve(
     if subtopics and role == "qrels":
         parts.append("subtopic")
 
+    folded = _folded(names)
+
     def by_name(part: str) -> str | None:
-        return _by_alias(names, part, name, role)
+        return _by_alias(folded, part, name, role)
 
     chosen = choose(names, parts, columns or {}, name, by_name)
     for part in ("query", "item"):
@@ -240,9 +242,10 @@ def resolve_object(
         given: what the user says about keys.
         name: what to call the lists in messages.
     """
+    folded = _folded(names)
 
     def by_name(part: str) -> str | None:
-        known = _by_alias(names, part, name, role)
+        known = _by_alias(folded, part, name, role)
         plain = next((key for key in _IN_OBJECTS.get(part, ()) if key in names), None)
         # "document" beside "id" is a text, and "doc_id" says more than "id" does.
         named = known is not None and known.casefold().endswith(("id", "no"))
@@ -427,25 +430,30 @@ def _likely(names: Sequence[str], part: str) -> str:
     return "NAME"
 
 
-def _by_alias(names: Sequence[str], part: str, name: str, role: Role) -> str | None:
+def _folded(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the columns by their names without regard to case."""
     folded: dict[str, list[str]] = {}
     for column in names:
         folded.setdefault(column.casefold(), []).append(column)
+    return folded
+
+
+def _by_alias(
+    folded: Mapping[str, list[str]], part: str, name: str, role: Role
+) -> str | None:
     tiers = ALIASES[part]
     if part == "item":
         tiers = (*tiers, _OF_ROLE[role])
-    for tier in tiers:
-        matches = [column for alias in tier for column in folded.get(alias, [])]
-        if len(matches) > 1:
-            msg = (
-                f"{name} has several columns for the {part}: {_listed(matches)}; say "
-                f"which one to use, e.g. columns={{'{part}': {matches[0]!r}}} or --col "
-                f"{part}={matches[0]}"
-            )
-            raise ColumnNotFoundError(msg)
-        if matches:
-            return matches[0]
-    return None
+    known = next((tier for tier in tiers if not folded.keys().isdisjoint(tier)), ())
+    matches = [column for alias in known for column in folded.get(alias, [])]
+    if len(matches) > 1:
+        msg = (
+            f"{name} has several columns for the {part}: {_listed(matches)}; say "
+            f"which one to use, e.g. columns={{'{part}': {matches[0]!r}}} or --col "
+            f"{part}={matches[0]}"
+        )
+        raise ColumnNotFoundError(msg)
+    return matches[0] if matches else None
 
 
 def _listed(names: Sequence[str]) -> str:

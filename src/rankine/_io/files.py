@@ -375,7 +375,10 @@ def _streams_together(
                         kinds = {_what(part): part.name for part in (first, rows)}
                         raise _unlike(name, kinds)
                     together([first.frame, rows.frame.clear()], [first, rows])
-                    yield rows
+                    own = ((source.name, note) for note in rows.notes)
+                    yield replace(
+                        rows, notes=tuple(_of_many([note], name, 1) for note in own)
+                    )
                     del rows
 
     if len({source.ranked for source in sources}) > 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 _NUMBERS = ("grade", "score", "rank")
 _EMPTY = pl.DataFrame()
 """The frame of an origin that only says where rows are."""
-_NO_INDEX = SimpleNamespace(names=())
+_NESTED = (pl.List, pl.Array)
 _NO_FRAME = (
     TypeError, ValueError, OSError, KeyError, pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
@@ -192,13 +191,11 @@ def _unnested(
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Turn lists in a column, one per query, into rows; count the empty ones."""
     item = column_of["item"]
-    nested = [
-        name
-        for name, dtype in frame.schema.items()
-        if isinstance(dtype, (pl.List, pl.Array))
-    ]
-    if item not in nested:
+    if not isinstance(frame[item].dtype, _NESTED):
         return frame, ()
+    nested = [
+        name for name, dtype in frame.schema.items() if isinstance(dtype, _NESTED)
+    ]
     for key in ("score", "rank"):
         column = column_of.get(key, item)
         if column not in nested:
@@ -286,7 +283,7 @@ def _columns_of(data: Any) -> dict[str, Any]:
 
 
 def _column_of(data: Any, name: Any) -> pl.Series:
-    """Return a column of a frame, by the name that the frame has for it."""
+    """Return a column of a frame, by the name that it has there, called by its text."""
     if isinstance(data, pl.DataFrame):
         return data.get_column(name)
     try:
@@ -310,10 +307,10 @@ def open_frame(data: Any, title: str, origin: Rows | None = None) -> OpenTable:
     """
     data = _at_hand(data, title)
     names = _columns_of(data)
-    index = getattr(data, "index", _NO_INDEX).names
+    index = data.index.names if _is_pandas(data) else ()
 
     def load(wanted: Sequence[str], _: Collection[str] = ()) -> Loaded:
-        columns = [_column_of(data, names[name]).alias(name) for name in wanted]
+        columns = [_column_of(data, names[name]) for name in wanted]
         return pl.DataFrame(columns), origin or Rows(_EMPTY, title)
 
     in_index = ", ".join(str(name) for name in index if name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 
 from rankine._base.tensors import off_torch
 from rankine._base.text import count
+from rankine._io.repeats import ranked_last
 from rankine._io.sources import Dense, Rows
 from rankine._io.values import ids, is_missing, refuse_padding, series_of
 from rankine.errors import (
@@ -59,8 +61,9 @@ def from_scores(matrix: Any, *, queries: Any = None, items: Any = None) -> Dense
 
     Args:
         matrix: one row per query, one column per item. In a run, -inf marks an item
-            that is not retrieved, such as a padded one or one seen before; in
-            judgements, nan marks one that is not judged. Leave padded queries out.
+            that is not retrieved, such as a padded one or one seen before, and nan is
+            refused unless ``lenient=True`` ranks it last; in judgements, nan marks one
+            that is not judged. Leave padded queries out.
         queries: the ids of the rows; 0, 1, 2, ... if not given.
         items: the ids of the columns; 0, 1, 2, ... if not given.
 
@@ -160,6 +163,17 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
         grid=grid,
         is_matrix=True,
     )
+
+
+def nan_last(run: Dense) -> Dense:
+    """Rank scores that are nan last, and count them."""
+    missing = np.isnan(run.matrix)
+    if not missing.any():
+        return run
+    said = ranked_last(run.name, int(np.count_nonzero(missing)))
+    # Not -inf, with which an item would not be retrieved.
+    matrix = np.where(missing, np.finfo(np.float64).min, run.matrix)
+    return replace(run, matrix=matrix, notes=(*run.notes, said))
 
 
 def _check_dimensions(n: int, wanted: str) -> None:

@@ -18,6 +18,7 @@ import polars as pl
 
 from rankine._base.contradiction import FIRST_ROWS
 from rankine._base.limits import limits
+from rankine._base.text import counted, uncounted
 from rankine._io.frames import open_frame, reason, resolved, rows_of
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import OpenTable
@@ -98,7 +99,9 @@ def parquet_stream(opened: Opened, sniffed: Sniffed, how: Reading) -> Stream:
         with _taken_for("Parquet", opened):
             _check_pages(opened, None, names)
         for begin in range(0, n_rows, step):
-            yield replace(some(begin), notes=())
+            rows = some(begin)
+            yield replace(rows, notes=counted(rows.notes))
+            del rows  # before more is read
 
     if not n_rows:
         raise no_rows(opened.name)
@@ -108,7 +111,7 @@ def parquet_stream(opened: Opened, sniffed: Sniffed, how: Reading) -> Stream:
     return Stream(
         lambda: with_rows(parts(), opened.name),
         opened.name,
-        head.notes,
+        uncounted(head.notes),
         ranked=head.ranked,
         warnings=head.warnings,
         n_rows=n_rows,

@@ -66,7 +66,8 @@ def cleaned(rows: Rows, role: Role) -> Rows:
     kept = best_of_repeats(frame.drop("rank", strict=False))
     if kept is not None:
         said += (repeated(rows.name, frame, len(kept), role),)
-        frame = frame[kept]
+        frame, queries = frame[kept], named.lists()  # in the order in which they came
+        named = replace(named, queries=queries)
     notes = (*rows.notes, *(note for note in said if note.n))
     return replace(named, frame=frame, number=kept, notes=notes, role=role)
 
@@ -84,17 +85,37 @@ def with_ids(rows: Rows, role: Role) -> tuple[Rows, tuple[Counted, ...]]:
         n_nan = int(frame["value"].is_nan().sum())
         if n_nan:
             frame = frame.with_columns(pl.col("value").fill_nan(-np.inf))
-    queries = rows.queries if rows.queries is None and not n_missing else rows.lists()
+    queries = None if rows.queries is None else rows.lists()
+    if queries is None and n_missing:
+        queries = _in_order(rows.frame["query"], missing)
     # Neither the lines nor the lists or the matrix that it was fit what is left.
     rows = replace(
         rows, frame=frame, queries=queries, line=None, lines=None, number=None,
         origins=(), starts=None, shape=None, grid=None,
     )  # fmt: skip
-    before = f"{rows.name}: "
     return rows, (
-        Counted(before, n_missing, "row", " without an id: dropped"),
-        Counted(before, n_nan, "score", " not a number: ranked last"),
+        Counted(f"{rows.name}: ", n_missing, "row", " without an id: dropped"),
+        ranked_last(rows.name, n_nan),
     )
+
+
+def _in_order(queries: pl.Series, missing: pl.Series) -> pl.Series:
+    """Return all lists, as they come by the rows that are left.
+
+    Of a list of which none is left, it is the first that it had.
+
+    >>> missing = pl.Series([True, False, True, False])
+    >>> _in_order(pl.Series("query", ["a", "b", "e", "a"]), missing).to_list()
+    ['b', 'e', 'a']
+    """
+    rows = pl.DataFrame([queries, missing.alias("missing")]).with_row_index("row")
+    left_first = rows.drop_nulls("query").sort("missing", maintain_order=True)
+    return left_first.unique("query", keep="first").sort("row")["query"]
+
+
+def ranked_last(name: str, n: int) -> Counted:
+    """Say how many scores are no numbers, which a lenient reader ranks last."""
+    return Counted(f"{name}: ", n, "score", " not a number: ranked last")
 
 
 def best_of_repeats(frame: pl.DataFrame) -> Ints | None:

@@ -12,6 +12,7 @@ import polars as pl
 
 from rankine._base.arrays import packed
 from rankine._base.text import added_up
+from rankine._io.matrices import nan_last
 from rankine._io.repeats import cleaned
 from rankine._io.sources import Dense, Lists, Rows
 from rankine._io.text_columns import column_of
@@ -63,9 +64,11 @@ def in_one(source: Stream) -> Rows:
 def lenient_rows(source: Source, role: Role) -> Source:
     """Drop rows without an id and repeated items; put scores that are nan last.
 
-    A matrix is left as it is, since it has neither.
+    A matrix has an id for each score, and none twice; nan in judgements is no grade.
     """
-    return source if isinstance(source, Dense) else cleaned(as_rows(source, role), role)
+    if isinstance(source, Dense):
+        return nan_last(source) if role == "run" else source
+    return cleaned(as_rows(source, role), role)
 
 
 def concat(parts: list[Rows]) -> Rows:

@@ -19,6 +19,7 @@ from rankine._base.arrays import packed
 from rankine._base.contradiction import NO_CONTRADICTION, Contradiction
 from rankine._base.notebook import as_table
 from rankine._base.records import cached_property
+from rankine._base.text import added_up, summed
 from rankine._tables.segments import groups_of, starts_of
 from rankine.errors import DataError, NoRowsError
 
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankine._base.arrays import Floats, Ints
+    from rankine._base.text import Counted
 
 
-NAMELESS, REPEATS = "nameless", "repeats"
-"""Under what a stream keeps what a lenient reading has counted."""
+PARTS, NAMELESS, REPEATS = "parts", "nameless", "repeats"
+"""When something of a stream was counted: by a reader of its parts, and when lenient
+rows without ids and repeats were dropped."""
 _PACKED = 1 << 14
 """Numbers that are packed at once, as they fit the cache."""
 MAX_BYTES = 64 << 30
@@ -297,7 +300,7 @@ class Stream(_Form):
     Attributes:
         open: starts reading; close what it returns, as threads read ahead.
         name: what to call it in messages.
-        told: what was inferred before it is read.
+        told: what was inferred before it is read, and with 0 what its parts count.
         ranked: whether the value comes from the rank column.
         tag: finds the name that the run gives itself, if it is TREC text.
         warnings: reasons to doubt that it is a run.
@@ -328,9 +331,17 @@ class Stream(_Form):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was inferred, and what was dropped when it was last read."""
-        dropped = (*self.memo.get(NAMELESS, ()), *self.memo.get(REPEATS, ()))
-        return (*self.told, *(note for note in dropped if note.n))
+        """What was inferred, and what was counted when it was last read."""
+        stages = (self.memo.get(stage, ()) for stage in (PARTS, NAMELESS, REPEATS))
+        return added_up(chain(self.told, *stages))
+
+    def count(self, stage: str, more: Iterable[Counted]) -> None:
+        """Add what was counted in a part to what was counted in those before it."""
+        self.memo[stage] = summed((*self.memo.get(stage, ()), *more))
+
+    def forget(self, *stages: str) -> None:
+        """Count from 0 again, as parts are read again."""
+        self.memo.update(dict.fromkeys(stages, ()))
 
     @property
     def role(self) -> str:
@@ -481,7 +492,9 @@ class Dense(_Form):
         return replace(self, queries=pl.Series("queries", ids))
 
 
-Source: TypeAlias = Rows | Stream | Lists | Dense
+Held: TypeAlias = Rows | Lists | Dense
+"""Data at hand, of which each list is in memory."""
+Source: TypeAlias = Held | Stream
 S = TypeVar("S", bound=Source)
 
 

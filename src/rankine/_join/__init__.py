@@ -1,13 +1,14 @@
 """Joined tables: which retrieved items are judged, at which rank, and whole lists.
 
-- chunks: a run as chunks of whole queries (pieces), read once for all finders; what
-  they find adds up. spill: rows that wait on disk.
-- judged_items: looks for judged items in every order asked for, and makes their tables;
+- chunks: a run as chunks of whole queries, as columns (row_chunks), a mapping or a
+  matrix; each is looked through once by all finders, and what they find adds up. spill:
+  rows that wait on disk.
+- judged_items: finders of judged items, in every order asked for, and their tables;
   judged_mappings looks them up in dicts, judged_rows among rows, dense in matrices;
-  align: which of these fits. judgements: the side of the truth.
-- finders: lists, first items and different items of a run; lists: one run in order;
-  known and known_items: what is known of items and users, numbered once; context: both
-  joined.
+  matching: which of these fits. judgements: the side of the truth.
+- finders: those of lists, first items and different items; lists: one run in order;
+  side_data and known_items: what is known of items and users, numbered once; context:
+  both joined.
 - ids: ids of several sources, of one type or two; by_position: lists without ids;
   ranks: rank columns that cannot be; weights: of queries.
 - pairs: two runs; rounds and policy: a log and what is recommended.
@@ -35,8 +36,8 @@ def judged(qrels: Any, run: Any, convention: str | Convention = "rankine") -> Ju
     # Nothing is read until a table is made.
     from rankine._conventions import presets  # noqa: PLC0415
     from rankine._io import read  # noqa: PLC0415
-    from rankine._join.align import match  # noqa: PLC0415
     from rankine._join.judgements import truth_of  # noqa: PLC0415
+    from rankine._join.matching import match  # noqa: PLC0415
     from rankine._tables.joined import apply  # noqa: PLC0415
     from rankine._tables.order import Order  # noqa: PLC0415
 

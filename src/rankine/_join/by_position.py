@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from rankine._base.text import count
 from rankine._io.rows import as_rows
-from rankine._io.sources import Rows, Stream
+from rankine._io.sources import Rows
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankine._io.sources import Source
+    from rankine._io.sources import Held, S, Source
 
 _BY_POSITION = "lists without ids are paired by position"
 
 
-def paired(
-    first: Source, second: Source, words: tuple[str, str]
-) -> tuple[Source, Source]:
+def paired(first: S, second: Source, words: tuple[str, str]) -> tuple[S | Held, Source]:
     """Give lists without ids the ids of what they are paired with by position.
 
     Refuses two sides of which one has no ids and that differ in length. The rows of a
@@ -64,7 +62,7 @@ def all_paired(names: Sequence[str], runs: Sequence[Source]) -> list[Source]:
     ]
 
 
-def is_listed(source: Source) -> bool:
+def is_listed(source: Source) -> TypeGuard[Held]:
     """Say whether these are lists without ids, and not the rows of a matrix."""
     return source.n_places is not None and not source.is_matrix
 
@@ -145,7 +143,7 @@ def met_by_number(
     return (said,)
 
 
-def _named(lists: Source, other: Source, words: tuple[str, str]) -> Source:
+def _named(lists: Held, other: Source, words: tuple[str, str]) -> Held:
     """Return lists with the ids that the other side has at the same positions."""
     n = lists.n_places
     ids = other.query_ids()
@@ -163,6 +161,4 @@ def _named(lists: Source, other: Source, words: tuple[str, str]) -> Source:
             f"{words[1]} by position"
         )
         notes = (*notes, said)
-    if isinstance(lists, Stream):
-        raise TypeError
     return replace(lists.with_queries(ids), n_places=None, notes=notes)

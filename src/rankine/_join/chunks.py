@@ -18,20 +18,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankine._base.text import Counted
+from rankine._base.text import counted
 from rankine._io.repeats import with_ids
 from rankine._io.rows import concat
-from rankine._io.sources import NAMELESS, REPEATS, Dense, Lists, Rows, Stream, none_left
+from rankine._io.sources import (
+    NAMELESS,
+    PARTS,
+    REPEATS,
+    Dense,
+    Lists,
+    Rows,
+    Stream,
+    none_left,
+)
 from rankine._join.ids import item_keys
-from rankine._join.pieces import (
-    Chunk,
+from rankine._join.row_chunks import (
     Grouping,
+    RowChunk,
     best_only,
     cut_out,
     list_starts,
     without_query,
 )
 from rankine._join.spill import CUTOFFS, Spill, refuse_more, refuse_small
+from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -41,13 +51,13 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Ints
     from rankine._io.sources import Source
 
-Piece: TypeAlias = Chunk | Lists | Dense
+Chunk: TypeAlias = RowChunk | Lists | Dense
 """Whole queries of a run, as columns, a mapping or a matrix."""
 _SPILL = "spill"
 _EMPTY = "empty lists"
 
 
-class Later(NamedTuple):
+class MemoryAtEnd(NamedTuple):
     """What will take memory once a run was read, and about how many bytes.
 
     Attributes:
@@ -65,7 +75,7 @@ class Found(Protocol):
     """What was found in some chunks of a run; it adds up."""
 
     @property
-    def later(self) -> Later:
+    def at_end(self) -> MemoryAtEnd:
         """What of it will take memory at the end, beside what it has now."""
 
     def __iadd__(self, other: Any) -> Self:
@@ -76,7 +86,7 @@ class Finder(Protocol):
     """Looks for something in the chunks of a run."""
 
     @property
-    def needed(self) -> int:
+    def bytes_at_most(self) -> int:
         """About how many bytes all that can be found takes, as far as is known."""
 
     def find(self, chunk: Any) -> Found:
@@ -91,23 +101,45 @@ def find(run: Source, finders: Sequence[Finder]) -> list[Any]:
     """Read a run once, for all that look for something in it, and add up what is there.
 
     Whether queries are mixed shows only while a file is read as if they were not. Then
-    what was found so far is given up, and the second way is tried, which cannot fail.
+    what was found so far, or refused, is given up, and the second way is tried, which
+    cannot fail.
     """
     if run.memory is not None:
-        refuse_small(run.memory, sum(finder.needed for finder in finders))
+        refuse_small(run.memory, sum(finder.bytes_at_most for finder in finders))
     for chunks in _readings(run):
-        found: list[Any] = []
         try:
             with closing(chunks):
-                for chunk in chunks:
-                    more = [finder.find(chunk) for finder in finders]
-                    del chunk  # before more is read
-                    found = _added(found, more) if found else more
-                    _refuse_more(found, run.memory)
+                return _found(chunks, finders, run.memory)
         except _ScatteredError:
             continue
-        return found
     raise AssertionError  # one of the ways cannot fail
+
+
+def _found(
+    chunks: Iterator[Chunk], finders: Sequence[Finder], memory: int | None
+) -> list[Any]:
+    """Add up what is in chunks; a refusal waits until all of them were seen.
+
+    Only then it is known that lists were whole, and the refusal is not about half a
+    list whose query returns.
+    """
+    found: list[Any] = []
+    refusal: DataError | None = None
+    for chunk in chunks:
+        if refusal is None:
+            try:
+                more = [finder.find(chunk) for finder in finders]
+            except DataError as error:
+                # Its traceback would keep the chunk.
+                refusal, found = error.with_traceback(None), []
+            else:
+                found = _added(found, more) if found else more
+                del more
+                _refuse_more(found, memory)
+        del chunk  # before more is read
+    if refusal is not None:
+        raise refusal
+    return found
 
 
 def _added(found: list[Any], more: list[Any]) -> list[Any]:
@@ -121,12 +153,12 @@ def _refuse_more(found: Sequence[Found], memory: int | None) -> None:
     if memory is None:
         return
     for one in found:
-        what, n_bytes, hint = one.later
+        what, n_bytes, hint = one.at_end
         if n_bytes:
             refuse_more(what, memory, hint, later=n_bytes)
 
 
-def _readings(run: Source) -> Iterator[Generator[Piece, None, None]]:
+def _readings(run: Source) -> Iterator[Generator[Chunk, None, None]]:
     """Yield ways to read a run; the second one is for queries that are mixed."""
     if not isinstance(run, Stream):
         yield _one(run)
@@ -136,8 +168,8 @@ def _readings(run: Source) -> Iterator[Generator[Piece, None, None]]:
     yield _and_empty(run, _again(run))
 
 
-def _one(run: Rows | Lists | Dense) -> Generator[Piece, None, None]:
-    yield Chunk.of(run) if isinstance(run, Rows) else run
+def _one(run: Rows | Lists | Dense) -> Generator[Chunk, None, None]:
+    yield RowChunk.of(run) if isinstance(run, Rows) else run
 
 
 class _EmptyLists:
@@ -149,17 +181,19 @@ class _EmptyLists:
 
     def add(self, part: Rows, n_before: int) -> None:
         """Take those of a part."""
-        chunk = Chunk.of(part)
+        chunk, n = RowChunk.of(part), part.frame.height
         empty = np.diff(chunk.starts) == 0
-        # Before the row that comes next in the run.
-        place = n_before + chunk.starts[:-1][empty] - 0.5
+        # Before the first row of the list that comes next.
+        order = np.arange(n) if chunk.order is None else chunk.order
+        place = np.append(order, n)[chunk.starts[:-1][empty]] + (n_before - 0.5)
         ids = chunk.queries.filter(empty).to_list()
-        self._place = dict(zip(ids, place.tolist(), strict=True)) | self._place
+        for query, at in zip(ids, place.tolist(), strict=True):
+            self._place.setdefault(query, at)
         self._like = replace(part, frame=part.frame.clear(), queries=chunk.queries[:0])
 
     def chunks(
         self, filled: list[NDArray[np.uint64]], *, ranked: bool
-    ) -> Iterator[Chunk]:
+    ) -> Iterator[RowChunk]:
         """Yield the lists of which no part has a row, if there are any.
 
         Takes the keys of the others.
@@ -173,17 +207,19 @@ class _EmptyLists:
         place = np.array([*self._place.values()])[left]
         if len(place):
             rows = replace(self._like, ranked=ranked, queries=None)
-            yield Chunk(rows, queries.filter(left), starts, None, place)
+            yield RowChunk(rows, queries.filter(left), starts, None, place)
 
 
 def _parts(run: Stream) -> Generator[Rows, None, None]:
     """Open a run. Its empty lists are kept, also for a next reading from disk."""
     empty = run.memo[_EMPTY] = _EmptyLists()
-    run.memo[NAMELESS] = ()
+    run.forget(PARTS, NAMELESS)
     n_rows = n_read = 0
     with closing(run.open()) as parts:
         for part in parts:
             n_read += part.frame.height
+            run.count(PARTS, counted(part.notes))
+            part = replace(part, notes=())  # noqa: PLW2901 - they were taken
             if run.lenient:
                 part = _with_ids(run, part, n_rows)  # noqa: PLW2901
             if part.queries is not None:
@@ -198,17 +234,16 @@ def _parts(run: Stream) -> Generator[Rows, None, None]:
 def _with_ids(run: Stream, part: Rows, n_before: int) -> Rows:
     """Drop the rows of a part that have no id, and count them."""
     part, said = with_ids(replace(part, name=run.name, first=n_before), "run")
-    before = run.memo[NAMELESS]
-    run.memo[NAMELESS] = tuple(map(Counted.plus, before, said)) if before else said
+    run.count(NAMELESS, said)
     return part
 
 
 def _and_empty(
-    run: Stream, chunks: Generator[Chunk, None, None]
-) -> Generator[Chunk, None, None]:
+    run: Stream, chunks: Generator[RowChunk, None, None]
+) -> Generator[RowChunk, None, None]:
     """Yield lists and, after them, those without rows."""
     filled = []
-    run.memo[REPEATS] = ()
+    run.forget(REPEATS)
     with closing(chunks):
         for chunk in chunks:
             filled.append(item_keys(chunk.queries, 0))
@@ -217,15 +252,14 @@ def _and_empty(
     yield from run.memo[_EMPTY].chunks(filled, ranked=run.ranked)
 
 
-def _without_repeats(run: Stream, chunk: Chunk) -> Chunk:
+def _without_repeats(run: Stream, chunk: RowChunk) -> RowChunk:
     """Drop the rows of repeated items but for the best, and count them."""
     chunk, said = best_only(chunk, run.name)
-    before = run.memo[REPEATS]
-    run.memo[REPEATS] = (before[0].plus(said),) if before else (said,)
+    run.count(REPEATS, [said])
     return chunk
 
 
-def _in_order(run: Stream) -> Generator[Chunk, None, None]:
+def _in_order(run: Stream) -> Generator[RowChunk, None, None]:
     """Yield the lists of each part, as long as no query returns."""
     held: list[Rows] = []
     seen = _Seen()
@@ -263,12 +297,14 @@ def _in_order(run: Stream) -> Generator[Chunk, None, None]:
     seen.check()
 
 
-def _chunk(run: Stream, rows: Rows, starts: Ints, n_before: int, seen: _Seen) -> Chunk:
+def _chunk(
+    run: Stream, rows: Rows, starts: Ints, n_before: int, seen: _Seen
+) -> RowChunk:
     first = starts[:-1]
     queries = rows.frame["query"][first]
     seen.add(queries)
     rows = replace(rows, ranked=run.ranked)
-    return Chunk(rows, queries, starts, None, first + n_before)
+    return RowChunk(rows, queries, starts, None, first + n_before)
 
 
 class _Seen:
@@ -295,18 +331,18 @@ class _Seen:
         self._keys, self._new, self._n_new = keys, [], 0
 
 
-def _again(run: Stream) -> Generator[Chunk, None, None]:
+def _again(run: Stream) -> Generator[RowChunk, None, None]:
     """Yield the lists of mixed queries; a run that waits on disk is not opened."""
     with closing(_parts(run)) as parts:
         yield from _mixed(run, parts)
 
 
-def _mixed(run: Stream, parts: Iterator[Rows]) -> Iterator[Chunk]:
+def _mixed(run: Stream, parts: Iterator[Rows]) -> Iterator[RowChunk]:
     """Yield the lists of mixed queries, whose rows are first brought together."""
     return _together(run, parts) if run.memory is None else _spilled(run, parts)
 
 
-def _together(run: Stream, parts: Iterator[Rows]) -> Iterator[Chunk]:
+def _together(run: Stream, parts: Iterator[Rows]) -> Iterator[RowChunk]:
     """Yield all lists at once, whose order is found while more rows are parsed."""
     grouping = Grouping()
     kept = []
@@ -316,10 +352,10 @@ def _together(run: Stream, parts: Iterator[Rows]) -> Iterator[Chunk]:
             kept.append(without_query(part))
     rows = replace(concat(kept), ranked=run.ranked)
     queries, starts, order = grouping.lists()
-    yield Chunk(rows, queries, starts, order, order[starts[:-1]])
+    yield RowChunk(rows, queries, starts, order, order[starts[:-1]])
 
 
-def _spilled(run: Stream, parts: Iterator[Rows]) -> Iterator[Chunk]:
+def _spilled(run: Stream, parts: Iterator[Rows]) -> Iterator[RowChunk]:
     """Yield the lists of a few buckets at a time, of rows that wait on disk."""
     if _SPILL not in run.memo:
         run.memo[_SPILL] = Spill(run)

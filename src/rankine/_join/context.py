@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Ints
     from rankine._join.judgements import Judgements, Truth
-    from rankine._join.known import Known
     from rankine._join.known_items import KnownItems, Numbered
     from rankine._join.lists import Lists
+    from rankine._join.side_data import SideData
 
 _WHERE = {"catalog": "the catalogue", "train": "train", "items": "items"}
 
 
 def know(
     lists: Lists,
-    known: Known,
+    side_data: SideData,
     truth: Truth | None,
     depth: int | None,
     duplicates: str,
@@ -43,7 +43,7 @@ def know(
 
     Args:
         lists: the lists of the run.
-        known: what is known besides.
+        side_data: what is known besides.
         truth: the judgements, if there are any.
         depth: how many items of each list matter; None for all.
         duplicates: what happens to an item that is repeated in a list: ``error``,
@@ -57,12 +57,12 @@ def know(
     """
     judged = None if truth is None else truth.judgements
     notes = list(lists.notes)
-    notes += () if known.features is None else known.features.notes
+    notes += () if side_data.features is None else side_data.features.notes
     # What repeats is left out before lists are cut.
     whole_lists = duplicates == "set"
     shown, starts, rank = lists.first(None if whole_lists else depth)
-    side, items = _items(known, shown, judged, notes)
-    ids = _users(known, lists, judged, notes)
+    side, items = _items(side_data, shown, judged, notes)
+    ids = _users(side_data, lists, judged, notes)
     top = without_repeats(
         lists, Top(starts, items.codes["run"], rank), duplicates, notes
     )
@@ -81,11 +81,11 @@ def know(
         rank=top.given,
         item_ids=items.ids if partial else None,
     )
-    table, strange = with_catalogue(table, known, side)
-    table = _with_train(table, known, side, owners, ids)
-    table = _with_reference(table, known, side, owners, ids, duplicates, notes)
-    table = _with_judgements(table, known, truth, items, owners, ids)
-    table = _with_features(table, known, side, items)
+    table, strange = with_catalogue(table, side_data, side)
+    table = _with_train(table, side_data, side, owners, ids)
+    table = _with_reference(table, side_data, side, owners, ids, duplicates, notes)
+    table = _with_judgements(table, side_data, truth, items, owners, ids)
+    table = _with_features(table, side_data, side, items)
     queries = lists.queries
     if users is not None and judged is not None:
         queries = owners.ids.cast(judged.queries.dtype).alias("query")
@@ -96,30 +96,31 @@ def know(
         strange,
         _bare(table),
         items=items.ids,
+        unsorted=lists.unsorted,
         steps=lists.steps,
-        catalogue=_assumed(table, known),
+        catalogue=_assumed(table, side_data),
     )
 
 
 def _items(
-    known: Known, shown: pl.Series, judged: Judgements | None, notes: list[str]
+    side_data: SideData, shown: pl.Series, judged: Judgements | None, notes: list[str]
 ) -> tuple[KnownItems, Numbered]:
     """Number the items that are shown and judged like those that are known."""
-    side = known.items
+    side = side_data.items
     reference = {name: side.pop(name) for name in ["reference"] if name in side}
     qrels = {} if judged is None else {"qrels": judged.items}
     ids, said = one_type({"run": shown} | side | qrels | reference, "item")
     notes += said
     columns = {name: ids.pop(name) for name in ("run", *qrels)}
-    numbers = known.numbers(ids)
+    numbers = side_data.numbers(ids)
     return numbers, numbers.with_others(columns)
 
 
 def _users(
-    known: Known, lists: Lists, judged: Judgements | None, notes: list[str]
+    side_data: SideData, lists: Lists, judged: Judgements | None, notes: list[str]
 ) -> dict[str, pl.Series]:
     """Return the users of lists, training data, judgements and the reference."""
-    side = known.users
+    side = side_data.users
     reference = {name: side.pop(name) for name in ["reference"] if name in side}
     qrels = {} if judged is None else {"qrels": judged.queries}
     ids, said = one_type({"run": lists.queries} | side | qrels | reference, "query")
@@ -170,13 +171,13 @@ def _owners(
 
 
 def with_catalogue(
-    table: Recommended, known: Known, side: KnownItems
+    table: Recommended, side_data: SideData, side: KnownItems
 ) -> tuple[Recommended, tuple[str, ...]]:
     """Add the catalogue, and note what is shown besides.
 
     A size that is smaller than the number of items shown is refused.
     """
-    size, shown = known.catalog, table.shown(None)
+    size, shown = side_data.catalog, table.shown(None)
     if isinstance(size, int):
         seen = int(np.count_nonzero(shown))
         if seen > size:
@@ -194,34 +195,34 @@ def with_catalogue(
     strange = table.counted(shown & ~offered)
     if not strange:
         return table, ()
-    fate = f" not in {_WHERE[known.offers or '']}"
+    fate = f" not in {_WHERE[side_data.offers or '']}"
     return table, (Counted("", strange, "recommended item", fate),)
 
 
-def _assumed(table: Recommended, known: Known) -> tuple[str, ...]:
+def _assumed(table: Recommended, side_data: SideData) -> tuple[str, ...]:
     """Say whose items are the catalogue, where nobody gave one."""
-    if known.catalog is not None or table.catalog is None:
+    if side_data.catalog is not None or table.catalog is None:
         return ()
     n = count(table.catalog, "item")
     said = (
-        f"the catalogue is assumed to be the {n} of {known.offers}=; give another with "
-        "catalog="
+        f"the catalogue is assumed to be the {n} of {side_data.offers}=; give another "
+        "with catalog="
     )
     return (said,)
 
 
 def _with_train(
     table: Recommended,
-    known: Known,
+    side_data: SideData,
     side: KnownItems,
     owners: Owners,
     ids: Mapping[str, pl.Series],
 ) -> Recommended:
     """Add what users did before, who should have a list if nobody is judged."""
-    train = known.train
+    train = side_data.train
     if train is None:
         return table
-    user_of = known.find_users("train", ids["train"], owners.ids)
+    user_of = side_data.find_users("train", ids["train"], owners.ids)
     if "qrels" not in ids:
         table = replace(table, awaited=len(train.users), covered=user_of >= 0)
     if train.had is None:
@@ -232,7 +233,7 @@ def _with_train(
 
 def _with_reference(
     table: Recommended,
-    known: Known,
+    side_data: SideData,
     side: KnownItems,
     owners: Owners,
     ids: Mapping[str, pl.Series],
@@ -240,13 +241,13 @@ def _with_reference(
     notes: list[str],
 ) -> Recommended:
     """Add the lists of another recommender, by the numbers of items."""
-    others = known.ranked_reference
+    others = side_data.ranked_reference
     if others is None:
         return table
     top, said = side.reference(duplicates)
     # Of all its lists, in every batch: not to be added up.
     notes += (*others.notes, *said)
-    list_of = known.find_users("reference", ids["reference"], owners.ids)
+    list_of = side_data.find_users("reference", ids["reference"], owners.ids)
     length = np.append(top.length, 0)[list_of]
     missing = int(np.count_nonzero((length == 0) & (table.length > 0)))
     if missing:
@@ -260,7 +261,7 @@ def _with_reference(
 
 def _with_judgements(
     table: Recommended,
-    known: Known,
+    side_data: SideData,
     truth: Truth | None,
     items: Numbered,
     owners: Owners,
@@ -285,7 +286,7 @@ def _with_judgements(
         covered=covered,
     )
     # Topics of items, where they are known, come before those of judgements.
-    topics = None if known.features is None else known.features.topic
+    topics = None if side_data.features is None else side_data.features.topic
     subtopics = truth.subtopics if topics is None else None
     if subtopics is None:
         return table
@@ -313,10 +314,10 @@ def _with_subtopics(
 
 
 def _with_features(
-    table: Recommended, known: Known, side: KnownItems, items: Numbered
+    table: Recommended, side_data: SideData, side: KnownItems, items: Numbered
 ) -> Recommended:
     """Add features, topics or a distance, by the numbers of items."""
-    features, n = known.features, table.n_items
+    features, n = side_data.features, table.n_items
     if features is None:
         return table
     if features.distance is not None:
@@ -339,16 +340,16 @@ def _bare(table: Recommended) -> tuple[str, ...]:
 
 
 def counted(
-    shown: list[pl.Series], known: Known
+    shown: list[pl.Series], side_data: SideData
 ) -> tuple[list[Ints], int, dict[str, Any]]:
     """Number items of which only counts are left, and find the catalogue."""
     names = [f"run {number}" for number in range(len(shown))]
-    ids, _ = one_type(dict(zip(names, shown, strict=True)) | known.items, "item")
+    ids, _ = one_type(dict(zip(names, shown, strict=True)) | side_data.items, "item")
     columns = {name: ids.pop(name) for name in names}
-    side = known.numbers(ids)
+    side = side_data.numbers(ids)
     codes, n_items, _ = side.with_others(columns)
     numbers = [codes[name] for name in names]
     every = np.concatenate([*numbers, np.zeros(0, dtype=np.int64)])
     none = np.zeros(1, dtype=np.int64)
-    table, _ = with_catalogue(Recommended(none, every, none, n_items), known, side)
+    table, _ = with_catalogue(Recommended(none, every, none, n_items), side_data, side)
     return numbers, n_items, {"catalog": table.catalog, "offered": table.offered}

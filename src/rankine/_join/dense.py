@@ -10,7 +10,12 @@ import polars as pl
 from rankine._base.blocks import by_halves
 from rankine._base.text import count
 from rankine._join.ids import SPARSE, Index, text_order
-from rankine._join.judged_items import FoundJudged, JudgedColumns, JudgedItems, Ranked
+from rankine._join.judged_items import (
+    FoundJudged,
+    JudgedColumns,
+    JudgedFinder,
+    JudgedInOrder,
+)
 from rankine._tables.keys import may_repeat
 from rankine._tables.order import tie_keys
 from rankine._tables.segments import (
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
     from rankine._io.sources import Dense, Rows
     from rankine._join.judgements import Judgements, Truth
-    from rankine._join.pieces import Chunk
+    from rankine._join.row_chunks import RowChunk
     from rankine._tables.order import Order
 
 _CHUNK = 1 << 22
@@ -38,7 +43,7 @@ _SEEN = 1 << 18
 """Items of rows that are marked at once, so that they stay in the cache."""
 
 
-class InMatrix(JudgedItems):
+class MatrixFinder(JudgedFinder):
     """Looks for judged items in the cells of a matrix of scores."""
 
     def __init__(self, truth: Truth, run: Dense, orders: Mapping[Order, bool]) -> None:
@@ -48,7 +53,7 @@ class InMatrix(JudgedItems):
 
     def find(self, chunk: Dense) -> FoundJudged:
         """Return the judged cells of a matrix, by counting along their rows."""
-        masked, truth = _is_masked(chunk), self._truth
+        masked, truth = is_masked(chunk), self._truth
         list_row, column, pair, notes = _cells(truth, chunk)
         row = list_row[truth.pool.query[pair]]
         number = np.full(len(chunk.matrix), -1)
@@ -67,12 +72,12 @@ class InMatrix(JudgedItems):
                 pair=pair[kept], rank=rank, above=above, tied=tied, score=score[kept]
             )
             found = _with_lists(found, scores, number, masked, keep_scores)
-            by_order[order] = Ranked([found])
+            by_order[order] = JudgedInOrder([found])
         extra = chunk.queries.gather(unjudged).to_list()
         return FoundJudged(len(self.ids), by_order, extra, notes=dict.fromkeys(notes))
 
 
-class InGradedMatrix(JudgedItems):
+class GradedMatrixFinder(JudgedFinder):
     """Looks for the best cells of a matrix of scores, whose grades are a matrix too."""
 
     def __init__(
@@ -90,7 +95,7 @@ class InGradedMatrix(JudgedItems):
 
     def find(self, chunk: Dense) -> FoundJudged:
         """Return the best cells that have a grade; only they are ordered."""
-        masked = _is_masked(chunk)
+        masked = is_masked(chunk)
         _same_axes(self._grades, chunk)
         number = np.arange(len(chunk.matrix))
         by_order = {}
@@ -99,11 +104,11 @@ class InGradedMatrix(JudgedItems):
             top = _top(scores, _tie_order(chunk, order), self.deepest, masked=masked)
             found = _graded(top, self._grades)
             found = _with_lists(found, scores, number, masked, keep_scores)
-            by_order[order] = Ranked([found], every=self.deepest is not None)
+            by_order[order] = JudgedInOrder([found], every=self.deepest is not None)
         return FoundJudged(len(self.ids), by_order)
 
 
-class InRankedMatrix(JudgedItems):
+class RankedMatrixFinder(JudgedFinder):
     """Looks for graded items in a matrix of ranked items, whose grades are a matrix.
 
     For 20,000 x 100, finding items by their columns takes a fifth of the time of making
@@ -136,7 +141,7 @@ class InRankedMatrix(JudgedItems):
         same = grades.queries.equals(run.queries) and grades.items.dtype == pl.Int64
         return same and not _may_repeat(run.grid)
 
-    def find(self, chunk: Chunk) -> FoundJudged:
+    def find(self, chunk: RowChunk) -> FoundJudged:
         """Return the items of a matrix that have a grade; their places are ranks."""
         grid: Any = chunk.rows.grid
         n_queries, width = grid.shape
@@ -156,7 +161,7 @@ class InRankedMatrix(JudgedItems):
             query=row,
         )
         found = _graded(cells, self._grades)
-        by_order = {order: Ranked([found]) for order in self.orders}
+        by_order = {order: JudgedInOrder([found]) for order in self.orders}
         return FoundJudged(len(self.ids), by_order)
 
 
@@ -221,7 +226,7 @@ def first_in_rows(
     Returns:
         Their rows, columns and scores, and how many items each row has in all.
     """
-    masked = _is_masked(run)
+    masked = is_masked(run)
     scores, keys = rounded(run.matrix, order.bits), _tie_order(run, order)
     top = _top(scores, keys, depth, masked=masked)
     inside = top.rank <= depth
@@ -274,7 +279,7 @@ def _tie_order(run: Dense, order: Order) -> Ints:
     return keys
 
 
-def _is_masked(run: Dense) -> bool:
+def is_masked(run: Dense) -> bool:
     """Say whether items are not retrieved; refuse scores that cannot be ordered."""
     scores = run.matrix
     # nan, if there is one

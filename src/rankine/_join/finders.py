@@ -17,10 +17,10 @@ from rankine._io import mappings
 from rankine._io.repeats import marked
 from rankine._io.sources import Dense
 from rankine._io.sources import Lists as Mappings
-from rankine._join.chunks import Later
+from rankine._join.chunks import MemoryAtEnd
 from rankine._join.ids import compact, item_keys
 from rankine._join.lists import First, Ids, Lists, first_of, lists_of
-from rankine._join.pieces import Chunk
+from rankine._join.row_chunks import RowChunk
 from rankine._tables.keys import may_repeat
 from rankine._tables.segments import NO_STEPS, cut_lists, expand, starts_of
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Ints
     from rankine._conventions.convention import Convention
     from rankine._io.sources import Source
-    from rankine._join.chunks import Piece
+    from rankine._join.chunks import Chunk
 
 _NUMBERED = 224
 """Bytes that an item takes beside itself, where all items of lists are numbered."""
@@ -39,7 +39,7 @@ _AGAIN = 24
 
 
 @dataclass(frozen=True, eq=False)
-class OrderedLists:
+class ListFinder:
     """Looks for the lists of a run in the order of their ranks.
 
     Of a run that is read in parts, and of a matrix, these are the items down to a
@@ -54,16 +54,17 @@ class OrderedLists:
     run: Source
     rule: Convention
     depth: int | None
-    needed = 0
+    bytes_at_most = 0
     """Nobody knows how many there are."""
 
-    def find(self, chunk: Piece) -> FoundLists:
+    def find(self, chunk: Chunk) -> FoundLists:
         """Bring the lists of a chunk into order, and keep their first items."""
         lists = lists_of(chunk, self.rule, self.depth)
-        if not self.run.in_parts or not isinstance(chunk, Chunk):
-            return FoundLists(self.run, [lists])
+        scored = _is_scored(chunk, self.rule)
+        if not self.run.in_parts or not isinstance(chunk, RowChunk):
+            return FoundLists(self.run, [lists], scored=scored)
         shorter = _shortened(lists, self.rule.duplicates, self.depth)
-        return FoundLists(self.run, [shorter], [chunk.place])
+        return FoundLists(self.run, [shorter], [chunk.place], scored)
 
 
 @dataclass(eq=False)
@@ -74,22 +75,25 @@ class FoundLists:
         run: the run.
         parts: the lists of each chunk.
         places: where the lists are in the run, if it is read in parts.
+        scored: whether they are ordered by scores of the user's.
     """
 
     run: Source
     parts: list[Lists]
     places: list[AnyArray] = field(default_factory=list)
+    scored: bool = True
 
     @property
-    def later(self) -> Later:
+    def at_end(self) -> MemoryAtEnd:
         """What will take memory at the end: numbers for all items."""
         n = sum(len(lists.ids.series) for lists in self.parts) if self.places else 0
-        return Later("the items of all lists", _NUMBERED * n)
+        return MemoryAtEnd("the items of all lists", _NUMBERED * n)
 
     def __iadd__(self, other: FoundLists) -> Self:
         """Add the lists of another chunk."""
         self.parts += other.parts
         self.places += other.places
+        self.scored &= other.scored
         return self
 
     @property
@@ -101,11 +105,11 @@ class FoundLists:
         place = np.concatenate(self.places)
         if (place[1:] > place[:-1]).all():
             return lists
-        return _taken(lists, np.argsort(place))
+        return _taken(lists, np.argsort(place, kind="stable"))
 
 
 @dataclass(frozen=True, eq=False)
-class FirstItems:
+class FirstFinder:
     """Looks for the first items of every list of a run.
 
     Attributes:
@@ -117,10 +121,10 @@ class FirstItems:
     run: Source
     rule: Convention
     depth: int
-    needed = 0
+    bytes_at_most = 0
     """Nobody knows how many lists there are."""
 
-    def find(self, chunk: Piece) -> FoundFirst:
+    def find(self, chunk: Chunk) -> FoundFirst:
         """Take the first items of the lists of a chunk."""
         floor = self.rule.score_floor if _is_scored(chunk, self.rule) else None
         first = first_of(chunk, self.rule, self.depth, floor)
@@ -136,7 +140,7 @@ class FoundFirst:
     """
 
     parts: list[First]
-    later = Later()
+    at_end = MemoryAtEnd()
 
     def __iadd__(self, other: FoundFirst) -> Self:
         """Add those of another chunk."""
@@ -157,16 +161,16 @@ class FoundFirst:
         )
 
 
-class DifferentItems:
+class ItemFinder:
     """Looks for different items: by their keys, of which two are never equal.
 
     Of 2^32 items, two have the same key by chance.
     """
 
-    needed = 0
+    bytes_at_most = 0
     """Nobody knows how many there are."""
 
-    def find(self, chunk: Piece) -> FoundItems:
+    def find(self, chunk: Chunk) -> FoundItems:
         """Return the items of a chunk, or how many a mapping or a matrix has."""
         if isinstance(chunk, Dense):
             best = chunk.matrix.max(axis=0, initial=-np.inf)
@@ -192,16 +196,17 @@ class FoundItems:
     keys: list[pl.Series] = field(default_factory=list)
 
     @property
-    def later(self) -> Later:
+    def at_end(self) -> MemoryAtEnd:
         """What will take memory once chunks are compared, if all of them are new."""
         n = sum(map(len, self.keys))
-        return Later("the different items of the run", _AGAIN * n, "")
+        return MemoryAtEnd("the different items of the run", _AGAIN * n, "")
 
     def __iadd__(self, other: FoundItems) -> Self:
         """Add those of another chunk; compare them only now and then."""
+        self.of_whole += other.of_whole
         self.keys += other.keys
-        known, *new = self.keys
-        if sum(map(len, new)) > len(known):
+        n_known, *n_new = map(len, self.keys) if self.keys else (0,)
+        if sum(n_new) > n_known:
             self._compare()
         return self
 
@@ -216,7 +221,7 @@ class FoundItems:
         return self.of_whole + sum(map(len, self.keys))
 
 
-def _is_scored(chunk: Piece, rule: Convention) -> bool:
+def _is_scored(chunk: Chunk, rule: Convention) -> bool:
     """Say whether items are ordered by scores of the user's."""
     if rule.order != "score":
         return False
@@ -260,7 +265,7 @@ def _shortened(lists: Lists, duplicates: str, depth: int | None) -> Lists:
     repeated = 0
     if duplicates in {"error", "set"} and may_repeat(item_keys(shown, 0), starts):
         if duplicates == "error":
-            lists.refuse_twice()
+            lists.refuse_twice(starts)
         _, owner = expand(starts[:-1], np.diff(starts))
         again = marked(pl.DataFrame({"list": owner, "item": shown}), keep="first")
         if again is not None:
@@ -277,7 +282,7 @@ def _shortened(lists: Lists, duplicates: str, depth: int | None) -> Lists:
         lists,
         queries=compact(lists.queries),
         starts=starts,
-        ids=Ids(lambda: items, "row {}".format),
+        ids=Ids.of(items),
         order=None,
         scores=None,
         ranks=rank,
@@ -294,7 +299,7 @@ def _below_each_other(parts: list[Lists], source: Source) -> Lists:
         added_up([*source.notes, *(note for part in parts for note in part.notes)]),
         pl.concat([part.queries for part in parts]),
         starts_of(np.concatenate([np.diff(part.starts) for part in parts])),
-        Ids(lambda: items, "row {}".format),
+        Ids.of(items),
         None,
         None,
         scored=parts[0].scored,
@@ -302,6 +307,7 @@ def _below_each_other(parts: list[Lists], source: Source) -> Lists:
         steps=sum((part.steps for part in parts), NO_STEPS),
         lengths=np.concatenate([part.length for part in parts]),
         repeated=sum(part.repeated for part in parts),
+        unsorted=sum(part.unsorted for part in parts),
     )
 
 
@@ -314,7 +320,7 @@ def _taken(lists: Lists, order: Ints) -> Lists:
         lists,
         queries=lists.queries.gather(order),
         starts=starts_of(length),
-        ids=Ids(lambda: items, "row {}".format),
+        ids=Ids.of(items),
         ranks=None if lists.ranks is None else lists.ranks[rows],
         lengths=lists.length[order],
     )

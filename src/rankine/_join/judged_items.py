@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from rankine._join.chunks import Later
-from rankine._join.pieces import repeats_left_out
+from rankine._join.chunks import MemoryAtEnd
+from rankine._join.row_chunks import repeats_left_out
 from rankine._tables.joined import joined
 from rankine._tables.judged import Judged
 from rankine._tables.segments import NO_STEPS
@@ -132,7 +132,7 @@ def _concatenated(columns: Sequence[Any]) -> Any:
 
 
 @dataclass(eq=False)
-class Ranked:
+class JudgedInOrder:
     """The judged items of some lists, ranked in one order.
 
     Attributes:
@@ -169,17 +169,17 @@ class FoundJudged:
     """
 
     n_judged: int
-    by_order: dict[Order, Ranked]
+    by_order: dict[Order, JudgedInOrder]
     extra: list[Any] = field(default_factory=list)
     places: list[AnyArray] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
 
     @property
-    def later(self) -> Later:
+    def at_end(self) -> MemoryAtEnd:
         """What will take memory at the end."""
         ranked = self.by_order.values()
         n = sum(len(part.scores) for one in ranked for part in one.parts)
-        return Later("the scores of all items", _SCORE * n)
+        return MemoryAtEnd("the scores of all items", _SCORE * n)
 
     def __iadd__(self, other: FoundJudged) -> Self:
         """Add what was found in another chunk."""
@@ -191,30 +191,31 @@ class FoundJudged:
             ours.scored &= theirs.scored
             ours.unsorted += theirs.unsorted
             ours.steps += theirs.steps
+            ours.every &= theirs.every
         self.extra += other.extra
         self.places += other.places
         self.notes |= other.notes
         return self
 
 
-class JudgedItems(ABC):
+class JudgedFinder(ABC):
     """Looks for judged items in the chunks of a run, in the way that fits its form.
 
     Attributes:
         orders: the orders of items, and whether the scores of all are to be kept.
         ids: the judged queries.
         named: the grades, and whose they are.
-        notes: what was said of judgements and run when they were read.
+        sources: judgements and run, which say what was seen when they were read.
         repeats: whether an item may stand twice in a list.
         unscored: whether what items are ordered by was made from ranks or places.
         deepest: the rank down to which, at least, items are looked for; None for all.
-        needed: about how many bytes all that can be found takes.
+        bytes_at_most: about how many bytes all that can be found takes.
     """
 
     repeats = False
     unscored = False
     deepest: int | None = None
-    needed = 0
+    bytes_at_most = 0
 
     def __init__(
         self,
@@ -225,19 +226,21 @@ class JudgedItems(ABC):
         named: GradesByItem,
     ) -> None:
         self.orders, self.ids, self.named = orders, ids, named
-        self.notes = (*truth.source.notes, *run.notes)
+        self.sources = truth.source, run
 
     @abstractmethod
     def find(self, chunk: Any) -> FoundJudged:
         """Return the judged items of a chunk."""
 
-    def aligned(self, found: FoundJudged) -> dict[Order, Aligned]:
+    def tables(self, found: FoundJudged) -> dict[Order, Aligned]:
         """Return the joined table of each order, of all that was found in a run."""
         extra, in_order = found.extra, None
         if len(found.places) > 1:
             in_order = np.argsort(np.concatenate(found.places), kind="stable")
             extra = [extra[place] for place in in_order]
-        notes = (*self.notes, *found.notes)
+        # A run that is read in parts knows its notes only now.
+        read = [note for source in self.sources for note in source.notes]
+        notes = (*read, *found.notes)
         aligned = {}
         for order, ranked in found.by_order.items():
             columns = JudgedColumns.concatenated(ranked.parts or [JudgedColumns()])

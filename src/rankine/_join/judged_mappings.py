@@ -17,7 +17,12 @@ import polars as pl
 from rankine._base.arrays import packed
 from rankine._base.records import cached_property
 from rankine._join.ids import text_order
-from rankine._join.judged_items import FoundJudged, JudgedColumns, JudgedItems, Ranked
+from rankine._join.judged_items import (
+    FoundJudged,
+    JudgedColumns,
+    JudgedFinder,
+    JudgedInOrder,
+)
 from rankine._tables.order import before
 from rankine._tables.segments import (
     NO_STEPS,
@@ -74,7 +79,7 @@ def can_look_up(judged: Lists, run: Lists) -> bool:
     )
 
 
-class InMappings(JudgedItems):
+class MappingFinder(JudgedFinder):
     """Looks judged items up in lists that are mappings."""
 
     def __init__(
@@ -89,7 +94,7 @@ class InMappings(JudgedItems):
         by_order = {}
         for order, keep_scores in self.orders.items():
             scored = list not in chunk.kinds and order.by != "given"
-            by_order[order] = Ranked(
+            by_order[order] = JudgedInOrder(
                 [lists.ranked(order, keep_scores=keep_scores)],
                 scored=scored,
                 steps=lists.steps(order) if scored else NO_STEPS,

@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankine._join.ids import differ, item_keys, text_order
-from rankine._join.judged_items import FoundJudged, JudgedColumns, JudgedItems, Ranked
-from rankine._join.pieces import last_of_repeats, refuse_twice
-from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
+from rankine._join.judged_items import (
+    FoundJudged,
+    JudgedColumns,
+    JudgedFinder,
+    JudgedInOrder,
+)
+from rankine._join.ranks import checked_values, refuse_same_ranks
+from rankine._join.row_chunks import last_of_repeats, n_unsorted, refuse_twice
 from rankine._tables.keys import may_repeat, width_of, with_query
 from rankine._tables.order import compare
 from rankine._tables.segments import NO_STEPS, expand, position
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Floats, Ints
     from rankine._io.sources import Rows, Stream
     from rankine._join.judgements import Truth
-    from rankine._join.pieces import Chunk
+    from rankine._join.row_chunks import RowChunk
     from rankine._tables.order import Order
 
 
@@ -54,7 +59,7 @@ class _Lists:
         order: the row of each key and score, None if they are in the order of rows.
     """
 
-    chunk: Chunk
+    chunk: RowChunk
     queries: pl.Series
     starts: Ints
     number: Ints
@@ -73,7 +78,7 @@ class _Lists:
         return text_order(self.items(rows))
 
 
-class InRows(JudgedItems):
+class RowFinder(JudgedFinder):
     """Looks for judged items among the rows of a run."""
 
     repeats = True
@@ -98,12 +103,14 @@ class InRows(JudgedItems):
         self.deepest = depth
         # From ranks or positions, not scores of the user's.
         self.unscored = run.ranked or run.placed
-        self.needed = _FOUND * len(judged.items) * len(orders)
+        self.bytes_at_most = _FOUND * len(judged.items) * len(orders)
         self._name, self._ranked = run.name, run.ranked
 
-    def find(self, chunk: Chunk) -> FoundJudged:
+    def find(self, chunk: RowChunk) -> FoundJudged:
         """Return the judged rows of a chunk."""
-        found = FoundJudged(len(self.ids), {order: Ranked() for order in self.orders})
+        found = FoundJudged(
+            len(self.ids), {order: JudgedInOrder() for order in self.orders}
+        )
         if len(chunk.queries) == 0:
             return found
         chunk = self._typed(chunk, found)
@@ -124,14 +131,14 @@ class InRows(JudgedItems):
                 return found
             queries, starts = queries.filter(filled), starts[np.append(filled, True)]
         keys = item_keys(chunk.rows.frame["item"], self._truth.seed)
-        scores = self._scores(chunk)
+        scores = checked_values(chunk, {order.by for order in self.orders})
         scores = None if scores is None else chunk.in_order(scores)
         keys, order = chunk.in_order(keys), chunk.order
         lists = _Lists(chunk, queries, starts, number, keys, scores, order)
         self._match(lists, self.orders, found)
         return found
 
-    def _typed(self, chunk: Chunk, found: FoundJudged) -> Chunk:
+    def _typed(self, chunk: RowChunk, found: FoundJudged) -> RowChunk:
         """Bring ids to the types that those of the judgements have."""
         rows, queries, truth = chunk.rows, chunk.queries, self._truth
         items = rows.frame["item"]
@@ -181,7 +188,9 @@ class InRows(JudgedItems):
             ranked.parts.append(part)
             ranked.scored = scores is not None
             ranked.steps = NO_STEPS if self._ranked else values.steps
-            ranked.unsorted = _n_unsorted(lists) if order.by == "given" else 0
+            if order.by == "given":
+                rows = lists.chunk.rows
+                ranked.unsorted = n_unsorted(rows, starts, lists.order)
 
     def _without_repeats(
         self, lists: _Lists, orders: Iterable[Order], found: FoundJudged
@@ -217,18 +226,6 @@ class InRows(JudgedItems):
         self._match(shorter, careful, found)
         return plain
 
-    def _scores(self, chunk: Chunk) -> Floats | None:
-        """Return what rows are ordered by, None if that is their position."""
-        rows = chunk.rows
-        by = {order.by for order in self.orders}
-        if by == {"given"} or "value" not in rows.frame.columns:
-            return None
-        scores: Floats = rows.frame["value"].to_numpy().astype(np.float64, copy=False)
-        refuse_nan(chunk, scores)
-        if "rank_value" in by:
-            check_ranks(chunk, scores)
-        return scores
-
     def _judged(self, lists: _Lists, depth: int | None) -> tuple[Ints, Ints, Ints]:
         """Return the judged rows, the judged pair of each, and its list.
 
@@ -263,15 +260,3 @@ class InRows(JudgedItems):
         if same.all():
             return row, pair, group
         return row[same], pair[same], group[same]
-
-
-def _n_unsorted(lists: _Lists) -> int:
-    """Count the lists in which a score rises."""
-    frame = lists.chunk.rows.frame
-    if "value" not in frame.columns:
-        return 0
-    values, starts = frame["value"].to_numpy(), lists.starts
-    values = values if lists.order is None else values[lists.order]
-    rises = np.flatnonzero(values[1:] > values[:-1]) + 1
-    rises = rises[~np.isin(rises, starts)]
-    return len(np.unique(np.searchsorted(starts, rises, side="right")))

@@ -25,7 +25,7 @@ from rankine._io.sources import (
 )
 from rankine._io.values import NOT_JUDGED
 from rankine._join.ids import Index, as_first, item_keys, told_apart
-from rankine._join.pieces import listed, refuse_twice
+from rankine._join.row_chunks import listed, refuse_twice
 from rankine._tables.keys import KeyTable, with_query
 from rankine._tables.pool import Pool
 from rankine._tables.segments import starts_of

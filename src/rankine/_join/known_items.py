@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankine._base.arrays import Bools, Floats, Ints
-    from rankine._join.known import Known
+    from rankine._join.side_data import SideData
 
 
 class Numbered(NamedTuple):
@@ -46,7 +46,7 @@ class KnownItems:
     Where a table has more items than these, `n` says how many it has.
     """
 
-    def __init__(self, known: Known, ids: Mapping[str, pl.Series]) -> None:
+    def __init__(self, known: SideData, ids: Mapping[str, pl.Series]) -> None:
         """Number the items of all sources.
 
         Args:

@@ -18,14 +18,15 @@ from rankine._io.sources import Lists as Mappings
 from rankine._io.text_columns import parts_of
 from rankine._join import dense
 from rankine._join.ids import item_keys, text_order
-from rankine._join.pieces import (
-    Chunk,
+from rankine._join.ranks import checked_values, refuse_same_ranks
+from rankine._join.row_chunks import (
+    RowChunk,
     last_of_repeats,
+    n_unsorted,
     refuse_twice,
     repeats_left_out,
     take,
 )
-from rankine._join.ranks import check_ranks, refuse_nan, refuse_same_ranks
 from rankine._tables.keys import may_repeat
 from rankine._tables.order import Order, sorted_rows
 from rankine._tables.segments import (
@@ -66,6 +67,11 @@ class Ids:
     place: Callable[[int], str]
     keys: NDArray[np.uint64] | None = None
 
+    @staticmethod
+    def of(items: pl.Series) -> Ids:
+        """Take items whose places are the numbers of their rows."""
+        return Ids(lambda: items, "row {}".format)
+
     @cached_property
     def series(self) -> pl.Series:
         """The items."""
@@ -91,6 +97,8 @@ class Lists:
         steps: how scores rise and fall along the lists, as they came and not by rank.
         lengths: the lengths of the lists before they were cut, None if they were not.
         repeated: how many rows that repeat an item were left out before that.
+        unsorted: how many lists are not in the order of their scores, if the order
+            given is used.
     """
 
     name: str
@@ -106,6 +114,7 @@ class Lists:
     steps: Steps = NO_STEPS
     lengths: Ints | None = None
     repeated: int = 0
+    unsorted: int = 0
 
     @property
     def length(self) -> Ints:
@@ -135,14 +144,22 @@ class Lists:
         starts, rows = cut_lists(self.starts, rank, depth)
         return self.items_of(rows), starts, None if rank is None else rank[rows]
 
-    def refuse_twice(self) -> None:
-        """Raise if an item is repeated in a list."""
+    def refuse_twice(self, starts: Ints) -> None:
+        """Raise if an item is repeated among the first items of a list.
+
+        Takes where each list begins, if it has no others.
+        """
+        rows, owner = expand(self.starts[:-1], np.diff(starts))
+        if self.order is not None:  # the first in the source, whatever its rank
+            rows = self.order[rows]
+            rows = rows[np.lexsort((rows, owner))]
         query_of, place = self.queries.__getitem__, self.ids.place
-        refuse_twice(self.items, self.starts, self.order, place, query_of, self.name)
+        items = self.ids.series[rows]
+        refuse_twice(items, starts, rows, place, query_of, self.name)
 
 
 def lists_of(
-    source: Source | Chunk,
+    source: Source | RowChunk,
     rule: Convention | None = None,
     depth: int | None = None,
     *,
@@ -163,28 +180,27 @@ def lists_of(
         dense.refuse_other_orders([Order.of(rule)])
         if depth is not None and depth < source.matrix.shape[1]:
             return _of_matrix(source, rule, depth)
+        dense.is_masked(source)  # which refuses nan
     if isinstance(source, Mappings) and not source.repeats:
         return _of_mapping(source, rule, keyed=keyed)
-    scored = rule.order != "given"
-    if isinstance(source, Mappings):
-        scored &= dict in source.kinds
-    if not isinstance(source, Chunk):
-        source = Chunk.of(as_rows(source, role="run"))
+    scored = not isinstance(source, Mappings) or dict in source.kinds
+    if not isinstance(source, RowChunk):
+        source = RowChunk.of(as_rows(source, role="run"))
     chunk = source
+    scores = checked_values(chunk, [rule.order]) if scored else None
     if rule.duplicates == "last":
-        chunk = _last_only(chunk)
-    rows, scores = chunk.rows, None
-    frame = rows.frame
-    if scored and "value" in frame.columns:
-        scores = frame["value"].to_numpy().astype(np.float64, copy=False)
-        refuse_nan(chunk, scores)
-        scores = chunk.in_order(scores)
+        chunk, scores = _last_only(chunk, scores)
+    rows, frame = chunk.rows, chunk.rows.frame
+    scores = None if scores is None else chunk.in_order(scores)
     ids = Ids(lambda: frame["item"], rows.place)
     lists = Lists(
         rows.name, rows.notes, chunk.queries, chunk.starts, ids, chunk.order, scores
     )
+    if rule.order == "given":
+        unsorted = n_unsorted(rows, chunk.starts, chunk.order)
+        lists = replace(lists, unsorted=unsorted)
     lists = _ranked(replace(lists, scored=not rows.ranked), rule)
-    return _with_rank_gaps(chunk, lists) if rule.order == "rank_value" else lists
+    return _with_rank_gaps(chunk, lists, rule) if rule.order == "rank_value" else lists
 
 
 def without_repeats(
@@ -204,7 +220,7 @@ def without_repeats(
     again = None
     if duplicates != "count" and may_repeat(top.item.view(np.uint64), top.starts):
         if duplicates == "error":
-            lists.refuse_twice()
+            lists.refuse_twice(top.starts)
         pairs = pl.DataFrame({"user": top.user, "item": top.item})
         again = marked(pairs, keep="first")
     n_again = lists.repeated + (0 if again is None else int(np.count_nonzero(again)))
@@ -229,7 +245,7 @@ def _of_matrix(source: Dense, rule: Convention, depth: int) -> Lists:
         source.notes,
         source.queries,
         starts,
-        Ids(lambda: items, "row {}".format),
+        Ids.of(items),
         order=None,
         scores=scores,
         untied=steps_of(scores, starts).strict,
@@ -237,30 +253,35 @@ def _of_matrix(source: Dense, rule: Convention, depth: int) -> Lists:
     )
 
 
-def _last_only(chunk: Chunk) -> Chunk:
+def _last_only(
+    chunk: RowChunk, scores: Floats | None
+) -> tuple[RowChunk, Floats | None]:
     """Leave out the rows whose item is repeated later in the same list."""
     rows, starts = chunk.rows, chunk.starts
     items = chunk.items()
     keys = chunk.in_order(item_keys(rows.frame["item"], 0))
     left = last_of_repeats(items, keys, starts) if may_repeat(keys, starts) else None
     if left is None:
-        return chunk
+        return chunk, scores
     kept, starts = left
     notes = (*rows.notes, repeats_left_out(len(items) - len(kept)))
-    rows = take(rows, kept if chunk.order is None else chunk.order[kept])
-    return replace(chunk, rows=replace(rows, notes=notes), starts=starts, order=None)
+    kept = kept if chunk.order is None else chunk.order[kept]
+    rows = replace(take(rows, kept), notes=notes)
+    scores = None if scores is None else scores[kept]
+    return replace(chunk, rows=rows, starts=starts, order=None), scores
 
 
-def _with_rank_gaps(chunk: Chunk, lists: Lists) -> Lists:
+def _with_rank_gaps(chunk: RowChunk, lists: Lists, rule: Convention) -> Lists:
     """Use the numbers of a rank column as the ranks, if they have gaps."""
     rows, values = chunk.rows, lists.scores
     if values is None or not rows.ranked:
         return lists
-    check_ranks(chunk, rows.frame["value"].to_numpy().astype(np.float64, copy=False))
     if not lists.untied:
-        refuse_same_ranks(
-            rows, values, lists.starts, lists.order, lists.queries.__getitem__
-        )
+        if rule.duplicates == "error":  # as an item that is repeated is worse
+            lists.refuse_twice(lists.starts)
+        query_of, given = chunk.queries.__getitem__, rows.frame["value"].to_numpy()
+        given = chunk.in_order(given)
+        refuse_same_ranks(rows, given, chunk.starts, chunk.order, query_of)
     ranks = -values.astype(np.int64)
     length = np.diff(lists.starts)
     filled = np.flatnonzero(length)
@@ -274,8 +295,7 @@ def _of_mapping(source: Mappings, rule: Convention, *, keyed: bool) -> Lists:
         keys = _keys_of(source.entries, int(source.starts[-1]))
         ids = Ids(lambda: item_ids(source), "row {}".format, keys)
     else:
-        items = item_ids(source)
-        ids = Ids(lambda: items, "row {}".format)
+        ids = Ids.of(item_ids(source))
     lists = Lists(
         source.name,
         source.notes,
@@ -376,7 +396,7 @@ class First:
 
 
 def first_of(
-    source: Source | Chunk, rule: Convention, depth: int, floor: float | None = None
+    source: Source | RowChunk, rule: Convention, depth: int, floor: float | None = None
 ) -> First:
     """Return the first items of every list of a run.
 

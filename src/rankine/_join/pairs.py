@@ -84,7 +84,7 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
         matched = _matched(x, y, *keys, once=second.ids.keys is not None)
         if matched is None:
             for lists, _ in both:
-                lists.refuse_twice()
+                lists.refuse_twice(lists.starts)
         return matched
 
     return Joined(told_apart(attempt), first.queries.gather(kept), tuple(notes))

@@ -11,14 +11,33 @@ from rankine._tables.order import DEEPEST
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from rankine._base.arrays import AnyArray, Floats, Ints
     from rankine._io.sources import Rows
-    from rankine._join.pieces import Chunk
+    from rankine._join.row_chunks import RowChunk
 
 
-def refuse_nan(chunk: Chunk, scores: Floats) -> None:
+def checked_values(chunk: RowChunk, by: Collection[str]) -> Floats | None:
+    """Return what rows are ordered by, None if that is their position.
+
+    All rows are checked, also those that will be left out as repeats.
+
+    Args:
+        chunk: the rows.
+        by: what lists will be ordered by, as in `Order`.
+    """
+    rows = chunk.rows
+    if {*by} == {"given"} or "value" not in rows.frame.columns:
+        return None
+    values: Floats = rows.frame["value"].to_numpy().astype(np.float64, copy=False)
+    _refuse_nan(chunk, values)
+    if rows.ranked and "rank_value" in by:
+        _check_ranks(chunk, values)
+    return values
+
+
+def _refuse_nan(chunk: RowChunk, scores: Floats) -> None:
     """Refuse scores of rows that cannot be ordered."""
     if not np.isnan(scores.min(initial=np.inf)):
         return
@@ -29,7 +48,7 @@ def refuse_nan(chunk: Chunk, scores: Floats) -> None:
     raise no_order(rows.where(row), example, int(missing.sum()))
 
 
-def check_ranks(chunk: Chunk, values: Floats) -> None:
+def _check_ranks(chunk: RowChunk, values: Floats) -> None:
     """Refuse values that are not minus a rank: ranks are whole numbers from 1."""
     fine = (values <= -1) & (values >= -DEEPEST) & (values == np.floor(values))
     if fine.all():

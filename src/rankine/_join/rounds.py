@@ -360,6 +360,7 @@ class Tally:
         """What is known of the rounds that were added."""
         policy, over_pairs = self._policy, self._over == "recommended"
         frame, sizes, list_of = policy.frame, policy.sizes, policy.list_of
+        offered = sizes > 0
         reward, propensity, place = map(
             np.concatenate, zip(*self._matches, strict=True)
         )
@@ -379,9 +380,9 @@ class Tally:
             mine, of_list = np.ones(len(place)), guess[place]
         else:
             matched = np.bincount(list_of[place], minlength=len(sizes))
-            other, number = direct[sizes > 0], (self._n_rounds - matched)[sizes > 0]
+            other, number = direct[offered], (self._n_rounds - matched)[offered]
             mine, of_list = chosen[place], direct[list_of[place]]
-        unlogged = int(np.count_nonzero(self._n_rounds[sizes > 0] == 0))
+        unlogged = int(np.count_nonzero(self._n_rounds[offered] == 0))
         return Rounds(
             reward=reward,
             chosen=mine,

@@ -22,7 +22,7 @@ from rankine._base.limits import limits
 from rankine._base.memory import in_use, in_words
 from rankine._io.sources import Rows
 from rankine._join.ids import Numbering
-from rankine._join.pieces import Chunk, list_starts
+from rankine._join.row_chunks import RowChunk, list_starts
 from rankine._tables.segments import groups_of, stable_order, starts_of
 from rankine.errors import NoSpaceError, ParameterError
 
@@ -242,13 +242,14 @@ class Spill:
             )
             raise NoSpaceError(msg) from None
 
-    def chunks(self) -> Generator[Chunk, None, None]:
+    def chunks(self) -> Generator[RowChunk, None, None]:
         """Yield the lists of a few buckets at a time, while the next are read."""
+        if not self._n_rows:
+            return
         queries = self._numbering.ids
         if self._file is None:
-            if self._held:
-                rows = _below_each_other(self._held)
-                yield self._grouped(rows, self._order(rows), queries)
+            rows = _below_each_other(self._held)
+            yield self._grouped(rows, self._order(rows), queries)
             return
         with ThreadPoolExecutor(1, "rankine-spill") as reader:
             coming: Future[tuple[pl.DataFrame, Ints]] | None = None
@@ -303,7 +304,7 @@ class Spill:
         # Of a few buckets, these numbers are much smaller, and so sorted sooner.
         return stable_order(turn * (most - least + np.uint32(1)) + (bucket - least))
 
-    def _grouped(self, rows: pl.DataFrame, order: Ints, queries: pl.Series) -> Chunk:
+    def _grouped(self, rows: pl.DataFrame, order: Ints, queries: pl.Series) -> RowChunk:
         """Return rows in order, and the ids of their queries."""
         frame = _in_order(rows, _places(order))
         number = frame[_NUMBER]
@@ -317,7 +318,9 @@ class Spill:
             number=place,
             ranked=self._ranked,
         )
-        return Chunk(rows_in_order, queries[number[first]], starts, None, place[first])
+        return RowChunk(
+            rows_in_order, queries[number[first]], starts, None, place[first]
+        )
 
 
 class _Piece(NamedTuple):

@@ -150,6 +150,7 @@ class Listed:
         strange: a note on items that are not in the catalogue.
         bare: a note on items that have no features.
         catalogue: a note on the catalogue, if none was given.
+        scored: whether the scores are the user's, and not made from positions.
         unsorted: how many lists are not in the order of their scores, if the order
             given is used.
         items: the ids of items by number.
@@ -161,6 +162,7 @@ class Listed:
     notes: tuple[str, ...] = ()
     strange: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()
+    scored: bool = True
     unsorted: int = 0
     items: Any = None
     steps: Steps = NO_STEPS

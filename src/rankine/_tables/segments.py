@@ -68,6 +68,19 @@ def steps_of(values: Floats, starts: Ints) -> Steps:
     return Steps(rises, falls, inside - rises - falls)
 
 
+def n_rising(values: Floats, starts: Ints) -> int:
+    """Count the segments in which a value is above the one before it.
+
+    >>> n_rising(np.array([1.0, 2.0, 3.0, 2.0, 5.0]), np.array([0, 3, 3, 5]))
+    2
+    >>> n_rising(np.array([2.0, 1.0, 3.0]), np.array([0, 2, 3]))
+    0
+    """
+    rises = (values[1:] > values[:-1]).nonzero()[0] + 1
+    rises = rises[~np.isin(rises, starts)]  # from a segment to the next
+    return len(np.unique(starts.searchsorted(rises, side="right")))
+
+
 def starts_of(counts: Ints) -> Ints:
     """Turn lengths of segments into their starts.
 

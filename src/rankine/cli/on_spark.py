@@ -106,8 +106,8 @@ def evaluate_on_spark(
         verbose: whether to say how files are read, and to show what Spark logs.
     """
     try:
-        from rankine._engines.asked import check_metrics  # noqa: PLC0415 - an extra
         from rankine._engines.files import format_of, frame_of  # noqa: PLC0415
+        from rankine._engines.requirements import check_metrics  # noqa: PLC0415 - an extra
         from rankine._engines.sessions import session  # noqa: PLC0415
         from rankine._engines.spark import evaluated  # noqa: PLC0415
         from rankine._engines.work import JUDGED, LISTED  # noqa: PLC0415
@@ -119,7 +119,7 @@ def evaluate_on_spark(
         msg = "Spark needs pyarrow; install rankine-eval[spark]"
         raise MissingExtraError(msg) from None
     check_metrics(job, judged=judged is not None)
-    _ = job.known  # before Spark starts, which takes seconds
+    _ = job.side_data  # before Spark starts, which takes seconds
     files = [] if judged is None else [(judged, job.of_qrels)]
     files += [(path, job.of_run) for _, path in runs]
     for path, how in files:

@@ -23,7 +23,7 @@ from rankine._evaluate.trail import Stored
 from rankine._io.rows import as_rows
 from rankine._io.sources import Stream, no_judgements, no_rows
 from rankine._join.judgements import Truth
-from rankine._join.known import known_by
+from rankine._join.side_data import known_by
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.joined import Listed
 from rankine.errors import DataError, ParameterError
@@ -119,7 +119,7 @@ class Evaluations(Total[Part]):
         if not (self._renumbers and n_before and other.part.came.n_places):
             super().merge(other)
             return
-        known = self._job.known
+        known = self._job.side_data
         by_query = {
             "weights": self._job.weights,
             "train": known.train,
@@ -190,7 +190,7 @@ class Evaluations(Total[Part]):
         for group, queries in zip(plan.groups, part.queries, strict=True):
             for _, metric, _ in group.members:
                 _refuse_sample(metric, queries.n)
-        summaries = part.summaries(plan, self._job.known, self._job.weights)
+        summaries = part.summaries(plan, self._job.side_data, self._job.weights)
         tables = tuple(Stored([*queries.ids.values()]) for queries in part.queries)
         found = part.findings
         evaluation = Accumulated(plan, summaries, tables, name)
@@ -221,7 +221,7 @@ class Evaluations(Total[Part]):
         return (
             self._plan, options.depth, options.order, job.of_qrels, job.of_run,
             options.of_items, weights, self._versions, self._renumbers,
-            *known_by(job.known),
+            *known_by(job.side_data),
         )  # fmt: skip
 
     @property
@@ -267,7 +267,7 @@ def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
     across = bound.across
     if across is None or not isinstance(bound, ListMetric):
         return
-    features = job.known.features
+    features = job.side_data.features
     if across.given and features is not None and features.topic is not None:
         return
     give = f"give {across.given}, or " if across.given else ""

@@ -33,7 +33,7 @@ def evaluate_each(
         metric.fact.origin is None for metric in job.plan.asked
     )
     evaluations: dict[str, Evaluation | Future[Evaluation]] = {}
-    _ = job.known, job.weights  # which are read once, and not by threads
+    _ = job.side_data, job.weights  # which are read once, and not by threads
     listed = truth is not None and is_listed(truth.source)
     first: tuple[str, Source] | None = None
     pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="rankine-run")

@@ -15,7 +15,7 @@ from rankine._base.text import count
 from rankine._evaluate.notes import few
 from rankine._evaluate.worst import first_items, plain, table_of
 from rankine._io.rows import as_rows
-from rankine._join.known import prints_of
+from rankine._join.side_data import prints_of
 from rankine._tables.joined import SHOWN, Aligned
 from rankine.errors import DataError, FormatError
 
@@ -118,7 +118,7 @@ class Baseline:
             queries,
             {query: entry.values for query, entry in queries.items()},
             __version__,
-            prints_of(job.known),
+            prints_of(job.side_data),
         )
 
     def after(self, older: Baseline) -> Baseline:

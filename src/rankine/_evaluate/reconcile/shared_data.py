@@ -11,7 +11,7 @@ from rankine._io import opens_again, source_of
 from rankine._io.itself import refuse_itself
 from rankine._io.rows import held
 from rankine._join.judgements import truth_of
-from rankine._join.known import catalog_of, reference_of
+from rankine._join.side_data import catalog_of, reference_of
 from rankine.errors import RankineError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class SharedData:
             options = replace(options, catalog=catalog_of(options.catalog))
         self._qrels, self._run, self._options = qrels, run, options
         self._held: dict[Any, Any] = {}
-        self._joins: dict[bool, dict[Any, Any]] = {True: {}, False: {}}
+        self._caches: dict[bool, dict[Any, Any]] = {True: {}, False: {}}
 
     def read(self, metric: Metric) -> list[Source]:
         """Read judgements and the run, so that what is wrong with them is told at once.
@@ -65,11 +65,11 @@ class SharedData:
         truth = self._truth(subtopics=job.of_qrels.subtopics)
         by_rank = job.of_run.by_rank and self.ranked
         job.reference = self._reference(by_rank=by_rank)
-        known = self._once("known", lambda: job.known)
-        job.known = known.beside(job.reference)
+        known = self._once("known", lambda: job.side_data)
+        job.side_data = known.beside(job.reference)
         job.weights = self._once("weights", lambda: job.weights)
         source = self._source(by_rank=by_rank)
-        return job.evaluate(truth, source, joins=self._joins[by_rank])
+        return job.evaluate(truth, source, cache=self._caches[by_rank])
 
     def _truth(self, *, subtopics: bool) -> Truth | None:
         if self._qrels is None:

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 from rankine._io.rows import as_rows
 from rankine._io.sources import Dense, Lists, Rows
 from rankine._join.chunks import find
-from rankine._join.dense import InGradedMatrix, InMatrix, InRankedMatrix
-from rankine._join.judged_mappings import InMappings, can_look_up
-from rankine._join.judged_rows import InRows
+from rankine._join.dense import GradedMatrixFinder, MatrixFinder, RankedMatrixFinder
+from rankine._join.judged_mappings import MappingFinder, can_look_up
+from rankine._join.judged_rows import RowFinder
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankine._io.sources import Source
-    from rankine._join.judged_items import JudgedItems
+    from rankine._join.judged_items import JudgedFinder
     from rankine._join.judgements import Truth
     from rankine._tables.joined import Aligned
     from rankine._tables.order import Order
@@ -46,12 +46,12 @@ def match(
     """
     run, judged_items = finder_of(truth, run, orders)
     (found,) = find(run, [judged_items])
-    return judged_items.aligned(found)
+    return judged_items.tables(found)
 
 
 def finder_of(
     truth: Truth, run: Source, orders: Mapping[Order, bool], depth: int | None = None
-) -> tuple[Source, JudgedItems]:
+) -> tuple[Source, JudgedFinder]:
     """Return what looks for judged items in a run, and the run in the form for it.
 
     Args:
@@ -63,17 +63,17 @@ def finder_of(
     judged = truth.source
     if isinstance(run, Dense):
         if isinstance(judged, Dense):
-            return run, InGradedMatrix(truth, judged, run, orders, depth)
-        return run, InMatrix(truth, run, orders)
+            return run, GradedMatrixFinder(truth, judged, run, orders, depth)
+        return run, MatrixFinder(truth, run, orders)
     if isinstance(run, Lists):
         if isinstance(judged, Lists) and can_look_up(judged, run):
-            return run, InMappings(truth, judged, run, orders)
+            return run, MappingFinder(truth, judged, run, orders)
         run = as_rows(run, "run")
     if isinstance(run, Rows) and isinstance(judged, Dense):  # noqa: SIM102
-        if InRankedMatrix.fits(judged, run, orders):
-            return run, InRankedMatrix(truth, judged, run, orders, depth)
+        if RankedMatrixFinder.fits(judged, run, orders):
+            return run, RankedMatrixFinder(truth, judged, run, orders, depth)
     _refuse_other_shape(judged.shape, run.shape)
-    return run, InRows(truth, run, orders, depth)
+    return run, RowFinder(truth, run, orders, depth)
 
 
 def _refuse_other_shape(

@@ -127,7 +127,7 @@ class TrainingCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class SideData:
     """What is known in addition to the lists: read once, and numbered once.
 
     The same record is used for all batches and chunks. What was computed from it stays
@@ -182,11 +182,11 @@ class Known:
         features = self.features
         return "items" if features is not None and len(features.items) else None
 
-    def needed(self, needs: AbstractSet[str]) -> Known:
+    def needed(self, needs: AbstractSet[str]) -> SideData:
         """Leave out what no metric needs; the same record for the same needs."""
         return self._once(frozenset(needs), lambda: self._needed(needs))
 
-    def _needed(self, needs: AbstractSet[str]) -> Known:
+    def _needed(self, needs: AbstractSet[str]) -> SideData:
         infers = "catalog" in needs and self.catalog is None
         train, features, reference = self.train, self.features, self.reference
         if not infers and needs.isdisjoint({"train", "users"}):
@@ -198,7 +198,7 @@ class Known:
             reference = None
         return replace(self, train=train, features=features, reference=reference)
 
-    def kept(self, needs: AbstractSet[str]) -> Known:
+    def kept(self, needs: AbstractSet[str]) -> SideData:
         """Return what is kept for data that come in parts: counts, where these do."""
         known = self.needed(needs)
         train = known.train
@@ -207,7 +207,7 @@ class Known:
             train = TrainingCounts(train.users, train.items, had)
         return replace(known, train=train)
 
-    def ranked(self, rule: Convention) -> Known:
+    def ranked(self, rule: Convention) -> SideData:
         """Return the same with the reference in the order of a convention.
 
         Args:
@@ -221,7 +221,7 @@ class Known:
             key, lambda: replace(self, ranked_reference=lists_of(reference, rule))
         )
 
-    def beside(self, reference: Source | None) -> Known:
+    def beside(self, reference: Source | None) -> SideData:
         """Return the same with another reference."""
         if reference is self.reference:
             return self
@@ -264,7 +264,7 @@ class Known:
         return type(self), tuple(values)
 
 
-NOTHING = Known()
+NOTHING = SideData()
 """Nothing is known in addition to the lists."""
 
 
@@ -298,7 +298,7 @@ def reference_of(reference: Any, how: Reading, order: str | None) -> Source:
     return held(source)
 
 
-def known_by(known: Known) -> tuple[Any, ...]:
+def known_by(known: SideData) -> tuple[Any, ...]:
     """Return a small key that is the same for the same data."""
     features, catalog = known.features, known.catalog
     plain: list[Any] = [None if isinstance(catalog, pl.Series) else catalog]
@@ -311,7 +311,7 @@ def known_by(known: Known) -> tuple[Any, ...]:
     return (*plain, *hashes)
 
 
-def prints_of(known: Known) -> dict[str, str]:
+def prints_of(known: SideData) -> dict[str, str]:
     """Return a hash of each of these data, the same in every version of polars.
 
     The order of rows does not matter, except within a list of the reference, nor does
@@ -343,7 +343,7 @@ def _print(frames: list[pl.DataFrame]) -> str:
     return digest.hexdigest()[:_DIGITS]
 
 
-def _frames_by_name(known: Known) -> dict[str, list[pl.DataFrame]]:
+def _frames_by_name(known: SideData) -> dict[str, list[pl.DataFrame]]:
     """Return the data that numbers depend on as rows, by the names of the arguments."""
     train, features, catalog = known.train, known.features, known.catalog
     named: dict[str, list[pl.DataFrame]] = {}

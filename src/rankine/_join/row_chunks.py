@@ -15,7 +15,7 @@ from rankine._io.repeats import best_of_repeats, first_repeat, marked, repeated
 from rankine._io.sources import Rows
 from rankine._join.ids import Index, Numbering
 from rankine._tables.keys import with_query
-from rankine._tables.segments import stable_order, starts_of
+from rankine._tables.segments import expand, n_rising, stable_order, starts_of
 from rankine.errors import DuplicateItemError
 
 if TYPE_CHECKING:
@@ -64,19 +64,21 @@ def grouped(query: pl.Series) -> tuple[pl.Series, Ints, AnyArray | None]:
 def listed(rows: Rows) -> tuple[pl.Series, Ints, AnyArray | None]:
     """Return the queries, where each begins, and the order that groups the rows.
 
-    Empty lists have no rows, but stand where they were among the others.
+    Lists are in the order in which the rows name them, also those without a row.
     """
     every = rows.queries
     if every is not None and rows.starts is not None:  # of a mapping
         return every, rows.starts, None
     queries, starts, order = grouped(rows.frame["query"])
-    if every is None or len(every) == len(queries):
+    if every is None:
         return queries, starts, order
     number = Index(every).find(queries)
-    empty = np.delete(np.arange(len(every)), number)
-    after = np.maximum.accumulate(number).searchsorted(empty)
-    place = np.insert(number, after, empty)
-    return every.gather(place), np.insert(starts, after, starts[after]), order
+    begin, length = np.zeros((2, len(every)), dtype=np.int64)
+    begin[number], length[number] = starts[:-1], np.diff(starts)
+    if (number[1:] < number[:-1]).any():  # as rows before these were left out
+        moved, _ = expand(begin, length)
+        order = moved if order is None else order[moved]
+    return every, starts_of(length), order
 
 
 def _adjacent(query: pl.Series) -> tuple[pl.Series, Ints] | None:
@@ -135,7 +137,7 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chunk:
+class RowChunk:
     """Whole queries of a run, as columns.
 
     Attributes:
@@ -154,10 +156,10 @@ class Chunk:
     place: AnyArray
 
     @staticmethod
-    def of(rows: Rows) -> Chunk:
+    def of(rows: Rows) -> RowChunk:
         """Return all lists of a run as one chunk, also those that are empty."""
         queries, starts, order = listed(rows)
-        return Chunk(rows, queries, starts, order, np.arange(len(queries)))
+        return RowChunk(rows, queries, starts, order, np.arange(len(queries)))
 
     @property
     def named(self) -> Rows:
@@ -223,7 +225,21 @@ def without_query(rows: Rows) -> Rows:
     return replace(rows, frame=rows.frame.drop("query", strict=False))
 
 
-def best_only(chunk: Chunk, name: str) -> tuple[Chunk, Counted]:
+def n_unsorted(rows: Rows, starts: Ints, order: AnyArray | None) -> int:
+    """Count the lists that are not in the order of their scores.
+
+    Args:
+        rows: the rows, with scores or without.
+        starts: where each list begins.
+        order: the row at each place of the lists; None if rows are where they were.
+    """
+    if "value" not in rows.frame.columns:
+        return 0
+    values = rows.frame["value"].to_numpy()
+    return n_rising(values if order is None else values[order], starts)
+
+
+def best_only(chunk: RowChunk, name: str) -> tuple[RowChunk, Counted]:
     """Leave out the rows whose item has a better one in its list, and count them."""
     number = np.repeat(np.arange(len(chunk.queries)), np.diff(chunk.starts))
     frame = chunk.rows.frame.drop("query", strict=False)
