@@ -21,7 +21,7 @@ from tests.online.test_ab_test import SMALL, ab, drawn, users
         ({"metrics": {}}, "no metric was asked for"),
         ({"metrics": {"y": 3}}, "y must be a column for a mean"),
         ({"metrics": {"y": ("y", 1.5)}}, "the quantile of y must be a number above 0"),
-        ({"unit": None}, "needs unit="),
+        ({"unit": None}, "unit= or --users COLUMN"),
         ({"variant": None}, "needs variant="),
         ({"better": {"z": "lower"}}, "better names a metric 'z'; the metrics are y"),
         ({"better": {"y": "up"}}, "better of y must be one of higher, lower"),

@@ -152,7 +152,7 @@ def test_events_that_lack_something_are_left_out_and_counted() -> None:
 def test_without_times_nothing_is_before_or_after() -> None:
     found = user_sums(FRAME.drop("timestamp"))
 
-    assert found.metrics == ("ctr",)
+    assert (*found.metrics,) == ("ctr",)
     assert found.frame["ctr.x"].to_list() == [1, 1]
     assert found.left_out is not None
     assert found.left_out["engagement_rate"] == "the log has no time or session"

@@ -277,7 +277,7 @@ def test_more_clicks_than_impressions_are_refused_or_left_out() -> None:
     found = user_sums(frame)
     assert found.left_out is not None
     assert found.left_out["ctr"] == why
-    assert found.metrics == ("engagement_rate",)
+    assert (*found.metrics,) == ("engagement_rate",)
 
 
 def test_money_is_added_exactly() -> None:
@@ -304,7 +304,7 @@ def test_values_that_are_no_revenue_are_counted() -> None:
 def test_metrics_without_their_columns_are_named() -> None:
     found = user_sums(log("u A 0 impression"))
 
-    assert found.metrics == ("ctr", "engagement_rate")
+    assert (*found.metrics,) == ("ctr", "engagement_rate")
     assert found.left_out == {
         "conversion_rate": "the log has no conversion",
         "bounce_rate": "the log has no pageview",

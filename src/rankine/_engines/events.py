@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pickle
 from contextlib import suppress
+from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.checks import check_count
@@ -11,8 +14,10 @@ from rankine._engines.frames import blank_of, check_frame, functions, quoted
 from rankine._engines.jobs import collected
 from rankine._engines.work import answering, rows_of
 from rankine._io.columns import known_columns, told_column
+from rankine._online.log import EventLog
 from rankine._online.rules import COLUMNS
 from rankine._online.summary import Accumulator
+from rankine._online.sums import UserCounts
 from rankine.errors import ColumnNotFoundError, NoRowsError
 
 if TYPE_CHECKING:
@@ -36,9 +41,8 @@ def accumulate(
 ) -> Accumulator:
     """Read a log of events that is a Spark DataFrame.
 
-    Events are brought together by user, in one shuffle, and added up on executors.
-    What comes back is what a
-    `rankine.online.Accumulator` keeps: about one row of sums per user.
+    Events are brought together by user, in one shuffle, and counted on executors. What
+    comes back is a row of counts per user (and day), not the events.
 
     Args:
         events: the log, classic or Connect.
@@ -53,7 +57,8 @@ def accumulate(
 
     Returns:
         An accumulator, whose ``result()`` is the summary, and which
-        `rankine.online.ab_test` takes in place of a log.
+        `rankine.online.ab_test` and `rankine.online.users` take in place of a log. It
+        takes no more events.
 
     Raises:
         UsageError: an option is not valid.
@@ -72,15 +77,18 @@ def accumulate(
     check_frame(events, _NAME, "rankine.online.summarize")
     _check_columns(events, metrics, options)
     rows = _by_user(events, _user(events, options), partitions)
-    sent = pickle.dumps((metrics, options))
-    empty = True
-    for part in collected(rows, __name__, "added_up", sent):
-        total.merge(part)
-        empty = False
-    if empty:
+    sent = pickle.dumps((total.rules, by, segment, daily))
+    parts = [*collected(rows, __name__, "counted", sent)]
+    if not parts:
         msg = f"{_NAME} has no events"
         raise NoRowsError(msg)
-    return total
+    facts = reduce(add, [known for known, *_ in parts])
+    counts = [
+        timed if facts.fine and timed is not None else plain
+        for _, plain, timed in parts
+        if plain is not None
+    ]
+    return total.with_counts(UserCounts.together(counts, facts))
 
 
 def summarize(
@@ -133,10 +141,22 @@ def _by_user(events: Any, column: str, n_partitions: int | None) -> Any:
 
 
 @answering
-def added_up(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
-    """Add up the events of a part, if it has any."""
-    rows = rows_of(batches)
-    if rows is None:
+def counted(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    """Count what the users of a part did, if it has any.
+
+    Yields what is known of all its events; what users did, None if no event can be
+    used; and what that would be if events of other parts had times of day, by which
+    duplicates can be told, None if that makes no difference.
+    """
+    frame = rows_of(batches)
+    if frame is None:
         return
-    metrics, options = pickle.loads(sent)  # noqa: S301 - made by our own code
-    yield Accumulator(metrics, **options).update(rows)
+    rules, by, segment, daily = pickle.loads(sent)  # noqa: S301 - made by our own code
+    log = EventLog(rules, by, segment)
+    log.update(frame)
+    plain = timed = None
+    if log.n_events:
+        plain = replace(UserCounts.of_log(log, daily=daily), log=None)
+        if plain.n_again and not plain.facts.fine:
+            timed = replace(UserCounts.of_log(log, daily=daily, fine=True), log=None)
+    yield log.facts, plain, timed

@@ -63,7 +63,9 @@ class EventLog:
         self._texts: dict[str, dict[str, int]] = {label: {} for label in LABELS}
         self._came: list[pl.DataFrame] = []
         self._parted: list[list[pl.DataFrame]] = [[] for _ in range(_BUCKETS)]
-        self._n_came, self._n_held = 0, 0.0
+        self._n_events = self._n_came = 0
+        self._n_held = 0.0
+        self._types: set[pl.DataType] = set()
         self._file = _Spill()
         self._broken = False
 
@@ -134,8 +136,15 @@ class EventLog:
 
     # Where events are
 
+    @property
+    def n_events(self) -> int:
+        """How many events there are that can be used."""
+        return self._n_events
+
     def _hold(self, frame: pl.DataFrame) -> None:
         """Keep events as they came; if they are many, by user."""
+        self._n_events += frame.height
+        self._types.add(frame.schema["user"])
         self._came.append(frame)
         self._n_came += frame.height
         self._n_held += frame.estimated_size()
@@ -184,7 +193,7 @@ class EventLog:
         is_parted = bool(self._file) or any(self._parted)
         if is_parted and self._came:
             self._part()
-        as_text = len({frame.schema["user"] for frame in self._frames()}) > 1
+        as_text = len(self._types) > 1
         order = {
             label: np.append(0, self.texts(label).rank().to_numpy()).astype(np.uint32)
             for label in LABELS

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from rankine._online.sums import sides_of
 from rankine._online.users import AFTER, BEFORE, added
 
 if TYPE_CHECKING:
@@ -45,13 +46,8 @@ def looks_of(
 
 
 def _sides(
-    users: UserCounts, counts: Counted, rows: pl.DataFrame, suffix: str = ""
+    users: UserCounts, counts: Counted, rows: pl.DataFrame, mark: str = ""
 ) -> pl.DataFrame:
     """Return the numerators and denominators of all metrics, a row per user."""
-    return rows.select(
-        pl.col("user").alias("number"),
-        *(
-            metric.sides(name, users.rules, suffix)
-            for name, metric in counts.metrics.items()
-        ),
-    ).unnest(*counts.metrics)
+    sides = sides_of(counts.metrics, users.rules, mark)
+    return rows.select(pl.col("user").alias("number"), *sides)

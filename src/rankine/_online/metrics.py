@@ -57,11 +57,12 @@ class OnlineMetric:
         """Say why a rate is above 1."""
         return f"{self.over}: {above:,.0f} and {below:,.0f}, a rate above 1"
 
-    def sides(self, name: str, rules: Rules, mark: str = "") -> pl.Expr:
-        """Return both sums of a metric in one column, to be unnested."""
-        y, x = (side.cast(pl.Float64) for side in self.parts(rules))
-        fields = y.alias(f"{name}.y{mark}"), x.alias(f"{name}.x{mark}")
-        return pl.struct(*fields).alias(name)
+    def sides(self, name: str, rules: Rules, mark: str = "") -> list[pl.Expr]:
+        """Return both sums of a metric, under their names."""
+        return [
+            part.cast(pl.Float64).alias(f"{name}.{side}{mark}")
+            for side, part in zip("yx", self.parts(rules), strict=True)
+        ]
 
 
 _CONVERTING = {

@@ -158,10 +158,25 @@ class Accumulator:
         self.rules, self.daily = Rules.of(rules), daily
         check_groups(by, segment, daily)
         self._log = EventLog(self.rules, by, segment, memory=memory_limit)
+        self._counted: UserCounts | None = None
         check_titles(by, segment, daily=daily)
+
+    def with_counts(self, counts: UserCounts) -> Self:
+        """Take what was counted elsewhere; its events are not here."""
+        self._counted = counts
+        return self
+
+    def _refuse_counted(self) -> None:
+        if self._counted is not None:
+            msg = (
+                "these events were counted on Spark and are not here, so no others can "
+                "be added; count all of them in one call"
+            )
+            raise ParameterError(msg)
 
     def update(self, events: Any) -> Self:
         """Add events, in any form that `summarize` accepts."""
+        self._refuse_counted()
         self._log.update(events)
         return self
 
@@ -182,6 +197,8 @@ class Accumulator:
                     f"{name} is {mine!r} and {theirs!r}"
                 )
                 raise DataError(msg)
+        self._refuse_counted()
+        other._refuse_counted()
         ours, log = self._log, other._log
         if (self.rules, self.daily, ours.by, ours.segment) != (
             other.rules, other.daily, log.by, log.segment,
@@ -193,6 +210,8 @@ class Accumulator:
 
     def counts(self) -> UserCounts:
         """Return what users did so far."""
+        if self._counted is not None:
+            return self._counted
         return UserCounts.of_log(self._log, daily=self.daily)
 
     def sums(self) -> UserSums:

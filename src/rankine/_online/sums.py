@@ -167,20 +167,25 @@ class UserCounts:
     log: EventLog | None = None
 
     @staticmethod
-    def of_log(log: EventLog, *, daily: bool) -> UserCounts:
-        """Count the events of a log, some users at a time."""
+    def of_log(log: EventLog, *, daily: bool, fine: bool = False) -> UserCounts:
+        """Count the events of a log, some users at a time.
+
+        Args:
+            log: the events.
+            daily: whether days are kept separate.
+            fine: whether events elsewhere have times of day, if those here have none.
+        """
         log.refuse_broken()
         rules, facts = log.rules, log.facts
         if facts is None:
             msg = "there are no events yet"
             raise DataError(msg)
+        facts = replace(facts, fine=facts.fine or fine)
         by_arm = is_arm(log.by, rules)
         how = Counting.of(rules, facts, by_arm=by_arm, daily=daily)
         parts = [how.rows(events) for events in log.parts()]
         if not parts:
-            needed = ", ".join(sorted({"user", "kind"} | ({"time"} & facts.has)))
-            msg = f"no event has all of {needed}"
-            raise DataError(msg)
+            raise _unusable(facts)
         every, seen, again = zip(*parts, strict=True)
         users = pl.concat(seen).sort("user")
         texts = {
@@ -189,6 +194,31 @@ class UserCounts:
         return UserCounts(
             rules, log.by, log.segment, by_arm, daily, facts, users, texts,
             by_number(pl.concat(every), users["user"]), sum(again), log,
+        )  # fmt: skip
+
+    @staticmethod
+    def together(parts: Sequence[UserCounts], facts: Facts) -> UserCounts:
+        """Put together what was counted of different users, in other places.
+
+        Args:
+            parts: what was counted.
+            facts: what is known of all events.
+        """
+        if not parts:
+            raise _unusable(facts)
+        texts = {
+            label: pl.concat([part.texts[label] for part in parts]).unique().sort()
+            for label in LABELS
+        }
+        seen = pl.concat(_recoded(part, texts) for part in parts).sort("user")
+        rows = pl.concat(
+            part.rows.with_columns(part.ids[part.rows["user"]].alias("user"))
+            for part in parts
+        )
+        return replace(
+            parts[0], facts=facts, seen=seen, texts=texts,
+            rows=by_number(rows, seen["user"]),
+            n_again=sum(part.n_again for part in parts), log=None,
         )  # fmt: skip
 
     @property
@@ -265,12 +295,12 @@ class UserCounts:
         rows = after.select(
             pl.col("user").alias("number"),
             day,
-            *(each.sides(name, self.rules) for name, each in metrics.items()),
-        ).unnest(*metrics)
+            *sides_of(metrics, self.rules),
+        )
         earlier = before.select(
             pl.col("user").alias("number"),
-            *(each.sides(name, self.rules, "0") for name, each in metrics.items()),
-        ).unnest(*metrics)
+            *sides_of(metrics, self.rules, "0"),
+        )
         fresh = [f"{name}.{side}0" for name in metrics for side in "yx"]
         rows = rows.with_columns(
             self.ids[number].alias("user"),
@@ -446,3 +476,32 @@ class UserCounts:
             return {}
         sums = counts.counting(AFTER).select(sides).row(0, named=True)
         return {name: (sums[f"{name}.y"], sums[f"{name}.x"]) for name in metrics}
+
+
+def _recoded(part: UserCounts, texts: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """Return who was seen where, with other numbers of groups."""
+    seen = part.seen
+    for label, names in texts.items():
+        if label not in seen.columns:
+            continue
+        number = {text: code for code, text in enumerate(names)}
+        codes = pl.Series([number[text] for text in part.texts[label]], dtype=pl.UInt32)
+        each = pl.element().replace_strict(range(len(codes)), codes)
+        seen = seen.with_columns(
+            codes[seen[label]].alias(label), pl.col(f"{label}s").list.eval(each)
+        )
+    return seen
+
+
+def _unusable(facts: Facts) -> DataError:
+    needed = ", ".join(sorted({"user", "kind"} | ({"time"} & facts.has)))
+    return DataError(f"no event has all of {needed}")
+
+
+def sides_of(
+    metrics: Mapping[str, OnlineMetric], rules: Rules, mark: str = ""
+) -> list[pl.Expr]:
+    """Return the numerators and denominators of metrics, each under its name."""
+    return [
+        side for name, each in metrics.items() for side in each.sides(name, rules, mark)
+    ]
