@@ -345,7 +345,7 @@ def test_a_worker_needs_numpy_polars_and_pyarrow_alone() -> None:
 def test_polars_has_one_thread_on_executors() -> None:
     code = (
         "from rankine._engines.jobs import on_executors\n"
-        "called = on_executors('rankine._engines.events', 'added_up', b'')\n"
+        "called = on_executors('rankine._engines.events', 'counted', b'')\n"
         "list(called([]))\n"
         "import polars; print(polars.thread_pool_size())"
     )
