@@ -7,8 +7,6 @@ when the process ends, however it ends.
 from __future__ import annotations
 
 import io
-import tempfile
-import weakref
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext
@@ -20,15 +18,15 @@ import polars as pl
 from rankine._base.blocks import ahead
 from rankine._base.limits import limits
 from rankine._base.memory import in_use, in_words
+from rankine._base.nameless import NamelessFile
 from rankine._io.sources import Rows
 from rankine._join.ids import Numbering
 from rankine._join.row_chunks import RowChunk, list_starts
 from rankine._tables.segments import groups_of, stable_order, starts_of
-from rankine.errors import NoSpaceError, ParameterError
+from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
-    from io import FileIO
 
     from rankine._base.arrays import Ints
     from rankine._io.sources import Stream
@@ -143,12 +141,11 @@ class Spill:
             needed = _ROW * run.n_rows // max(self._share, _LEAST) + 1
             n_buckets = min(needed, _MOST_BUCKETS)
         self._buckets: list[list[_Piece]] = [[] for _ in range(n_buckets)]
-        self._file: FileIO | None = None
+        self._file = NamelessFile(f"{run.name}: its rows", ", or sort the run by query")
 
     def close(self) -> None:
         """Free the space on disk."""
-        if self._file is not None:
-            self._file.close()
+        self._file.close()
 
     def read(self, opened: Iterator[Rows]) -> None:
         """Read the parts of the run, only once; write while more is read.
@@ -201,7 +198,7 @@ class Spill:
         """Write rows, by buckets."""
         rows = _below_each_other(parts)
         parts.clear()
-        written: deque[Future[None]] = deque()
+        written: deque[Future[int]] = deque()
         bucket = rows[_NUMBER].to_numpy() % np.uint32(len(self._buckets))
         order = _places(stable_order(bucket))
         starts = starts_of(np.bincount(bucket, minlength=len(self._buckets)))
@@ -222,39 +219,23 @@ class Spill:
             self._n_bytes += packed.tell()
             if len(written) == _WAITING:
                 written.popleft().result()
-            written.append(disk.submit(self._append, packed.getbuffer()))
+            written.append(disk.submit(self._file.append, packed.getbuffer()))
         for done in written:
             done.result()
-
-    def _append(self, packed: memoryview) -> None:
-        """Write bytes to the end of the file."""
-        try:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
-                weakref.finalize(self, self._file.close)
-            while packed:  # as a disk may take a part of them
-                packed = packed[self._file.write(packed) :]
-        except OSError as error:
-            msg = (
-                f"{self.name}: its rows do not fit into the temporary folder "
-                f"{tempfile.gettempdir()} ({error.strerror}); set TMPDIR to a folder "
-                "with more room, or sort the run by query"
-            )
-            raise NoSpaceError(msg) from None
 
     def chunks(self) -> Generator[RowChunk, None, None]:
         """Yield the lists of a few buckets at a time, while the next are read."""
         if not self._n_rows:
             return
         queries = self._numbering.ids
-        if self._file is None:
+        if not self._file:
             rows = _below_each_other(self._held)
             yield self._grouped(rows, self._order(rows), queries)
             return
         with ThreadPoolExecutor(1, "rankine-spill") as reader:
             coming: Future[tuple[pl.DataFrame, Ints]] | None = None
             for pieces in self._together():
-                ready, coming = coming, reader.submit(self._loaded, self._file, pieces)
+                ready, coming = coming, reader.submit(self._loaded, pieces)
                 if ready is not None:
                     yield self._grouped(*ready.result(), queries)
                     del ready  # before more is read
@@ -286,12 +267,11 @@ class Spill:
             )
             raise ParameterError(msg)
 
-    def _loaded(self, file: FileIO, pieces: list[_Piece]) -> tuple[pl.DataFrame, Ints]:
+    def _loaded(self, pieces: list[_Piece]) -> tuple[pl.DataFrame, Ints]:
         """Read pieces from the file; return their rows, and the order by queries."""
         frames = []
         for begin, length, _ in pieces:
-            file.seek(begin)
-            frames.append(pl.read_ipc_stream(file.read(length)))
+            frames.append(pl.read_ipc_stream(self._file.read(begin, length)))
         rows = _below_each_other(frames)
         return rows, self._order(rows)
 

@@ -7,8 +7,6 @@ the hash of the user's id, in memory or, where that is short, in a file without 
 from __future__ import annotations
 
 import io
-import tempfile
-import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +16,14 @@ import polars as pl
 from rankine._base.blocks import ahead
 from rankine._base.limits import limits
 from rankine._base.memory import available, bytes_of, in_use
+from rankine._base.nameless import NamelessFile
 from rankine._online.events import event_batches
 from rankine._online.sources import Query, refuse_database
 from rankine._tables.segments import starts_of
-from rankine.errors import DataError, NoSpaceError, ParameterError
+from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from io import FileIO
 
     from rankine._base.arrays import AnyArray
     from rankine._online.events import Events, Facts
@@ -238,63 +236,26 @@ def _buckets(users: pl.Series) -> AnyArray:
 
 
 class _Spill:
-    """Events on disk, by bucket, in a file that is gone when nobody needs it."""
+    """Events on disk, by bucket."""
 
     def __init__(self) -> None:
         self._pieces: list[list[tuple[int, int]]] = [[] for _ in range(_BUCKETS)]
-        self._file: FileIO | None = None
-        self._end = 0
+        self._file = NamelessFile("the events")
 
     def __bool__(self) -> bool:
         """Say whether there are any."""
-        return self._end > 0
-
-    def __getstate__(self) -> tuple[list[list[tuple[int, int]]], bytes]:
-        """Return the events too, so that a copy has a file of its own."""
-        packed = b""
-        if self._file is not None:
-            self._file.seek(0)
-            packed = self._file.readall()
-        return self._pieces, packed
-
-    def __setstate__(self, state: tuple[list[list[tuple[int, int]]], bytes]) -> None:
-        self.__init__()  # type: ignore[misc]
-        self._pieces, packed = state
-        if packed:
-            self._append(memoryview(packed))
+        return bool(self._file)
 
     def write(self, buckets: list[list[pl.DataFrame]]) -> None:
         """Write events."""
         for pieces, frames in zip(self._pieces, buckets, strict=True):
-            if not frames:
-                continue
-            packed = io.BytesIO()
-            pl.concat(frames, how="vertical_relaxed").write_ipc_stream(
-                packed, compression="lz4"
-            )
-            pieces.append((self._end, packed.tell()))
-            self._append(packed.getbuffer())
-
-    def _append(self, packed: memoryview) -> None:
-        try:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
-                weakref.finalize(self, self._file.close)
-            self._file.seek(self._end)
-            self._end += len(packed)
-            while packed:  # as a disk may take a part of them
-                packed = packed[self._file.write(packed) :]
-        except OSError as error:
-            msg = (
-                "the events do not fit into the temporary folder "
-                f"{tempfile.gettempdir()} ({error.strerror}); set TMPDIR to a folder "
-                "with more room"
-            )
-            raise NoSpaceError(msg) from None
+            if frames:
+                packed, events = io.BytesIO(), pl.concat(frames, how="vertical_relaxed")
+                events.write_ipc_stream(packed, compression="lz4")
+                begin = self._file.append(packed.getbuffer())
+                pieces.append((begin, packed.tell()))
 
     def read(self, number: int) -> Iterator[pl.DataFrame]:
         """Yield the events of a bucket."""
-        for begin, length in self._pieces[number]:
-            assert self._file is not None
-            self._file.seek(begin)
-            yield pl.read_ipc_stream(self._file.read(length))
+        for piece in self._pieces[number]:
+            yield pl.read_ipc_stream(self._file.read(*piece))
