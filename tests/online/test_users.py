@@ -516,3 +516,59 @@ def test_one_test_by_hand() -> None:
     assert rpu["value"] == pytest.approx((4 + 6 + 7) / 3)
     assert rpu["verdict"] != "better"
     assert (top["control_value"], top["value"]) == (3.0, 8.0)
+
+
+@pytest.mark.parametrize("blank", ["", None])
+def test_events_without_an_id_are_not_repeats(blank: str | None) -> None:
+    events = pl.DataFrame(
+        {
+            "user_id": ["a", "a", "a", "b"],
+            "event": ["impression", "impression", "click", "impression"],
+            "event_id": [blank, blank, blank, "x"],
+        }
+    )
+
+    found = rk.online.summarize(events, ["ctr"])
+
+    assert found.table.select("value", "n").row(0) == (1 / 3, 3)
+
+
+def test_ids_of_events_are_the_same_whether_ints_or_floats() -> None:
+    part = pl.DataFrame({"user_id": ["a"], "event": ["impression"], "event_id": [2]})
+    total = rk.online.Accumulator(["ctr"]).update(part)
+    total.update(part.with_columns(pl.col("event_id").cast(pl.Float64)))
+
+    assert total.result().table["n"].item() == 1
+
+
+@pytest.mark.parametrize(
+    "column", ["orders", "bounces", "clicks_before", "conversions"]
+)
+def test_a_table_that_lacks_a_count_is_refused(column: str) -> None:
+    events = rk.online.generate(users=20, seed=0).events
+    table = rk.online.users(events)
+
+    with pytest.raises(DataError, match=f"lacks {column}, which rk.online.users makes"):
+        rk.online.summarize(table.drop(column), ["ctr"])
+
+
+def test_less_cost_and_fewer_bounces_are_better() -> None:
+    events = rk.online.generate(users=400, seed=0).events
+    metrics = {"bounces": "bounces", "sessions": "sessions"}
+
+    test = rk.online.ab_test(events, control="A", metrics=metrics)
+
+    directions = dict(test.details.select("metric", "higher_is_better").rows())
+    assert directions == {"bounces": False, "sessions": True}
+
+
+def test_users_without_page_views_do_not_count_in_a_quantile() -> None:
+    at = {"a": [0, 10, 30, 31], "b": [0, 40, 45], "c": [0, 100, 101, 150, 160]}
+    rows = [(user, time, "pageview") for user, times in at.items() for time in times]
+    events = pl.DataFrame(rows, ["user_id", "timestamp", "event"], orient="row")
+
+    found = rk.online.time_on_page(events, quantile=0.5, confidence=0.7)
+
+    # 10 20 1 | 40 5 | 100 1 49 10: the median of nine is the fifth, 10.
+    assert found.value == 10
+    assert found.interval == (10, 20)

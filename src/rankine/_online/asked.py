@@ -146,7 +146,7 @@ def is_own_table(
     names = names_of(data, Rules.of(rules))
     if is_of_users(names):
         _refuse_added(names, metrics)
-    return not holds_events(names)
+    return not holds_events(names, rules.get("columns") or ())
 
 
 def _refuse_added(names: Collection[str], metrics: Mapping[str, Any]) -> None:

@@ -290,7 +290,7 @@ def _typed(
                 amount = amount.zip_with(~back.fill_null(value=False), -amount.abs())
             columns[part] = amount
     if rules.duplicates == "drop":
-        columns["same"] = same(raw, columns, texts, column_of)
+        columns["same"] = same(raw, columns, texts, column_of, origin)
     typed = pl.DataFrame(
         [column.rechunk().alias(part) for part, column in columns.items()]
     )
@@ -396,18 +396,19 @@ def same(
     columns: Mapping[str, pl.Series],
     texts: Mapping[str, pl.Series],
     column_of: Mapping[str, str],
+    origin: Rows | Places,
 ) -> pl.Series:
     """Return a key that identical rows have in common.
 
     It is `NO_ID` for an event without an id in a log that has ids. User, time and kind
-    are compared as well, unless there are ids. The order of columns and their types do
-    not matter, as both may change from part to part.
+    are compared as well, unless there are ids. The order of columns does not matter,
+    nor whether ids are ints or text, as both may change from part to part.
     """
     if "id" in column_of:
-        event_ids = raw.select(pl.col(column_of["id"]).cast(pl.String))
-        keys = event_ids.hash_rows()
+        event_ids = labels(raw[column_of["id"]], "id", origin)
+        keys = event_ids.hash()
         keys = keys.set(keys == NO_ID, NO_ID + 1)
-        return keys.set(event_ids.to_series().is_null(), NO_ID)
+        return keys.set(event_ids.is_null(), NO_ID)
     known = {column for part, column in column_of.items() if part in columns}
     plain = raw.select(
         (

@@ -203,6 +203,8 @@ _NEEDS = {
     **dict.fromkeys(OF_SESSIONS, "time or session"),
 }  # fmt: skip
 """A column of the table of users -> what a log needs for it."""
+_LOWER = {"cost", "bounces", "pageless_sessions", "untimed_page_views"}
+"""Columns of which a test takes less for better, unless told otherwise."""
 
 
 def _column(name: str, metric: str) -> pl.Expr:
@@ -244,7 +246,7 @@ def own(name: str, given: Any) -> OnlineMetric:
         lambda _: x or "users",
         lambda _: needs,
         (0 if counts else float("-inf"), float("inf")),
-        higher_is_better=True,
+        higher_is_better=y not in _LOWER,
         quantile=quantile,
     )
 

@@ -96,7 +96,8 @@ def read_shown(
     said: list[str] = []
     stays = pl.repeat(value=True, n=frame.height, eager=True)
     if of_events and ("id" in who or _has_times_of_day(frame, who, origin)):
-        keys = same(frame, {}, {}, {part: who[part] for part in who if part == "id"})
+        by_id = {part: who[part] for part in who if part == "id"}
+        keys = same(frame, {}, {}, by_id, origin)
         stays = keys.is_first_distinct() | (keys == NO_ID)
         _note(said, frame.height - int(stays.sum()), "duplicate event")
     stays = _stay(stays, frame, who, origin, said, of_events=of_events)

@@ -238,7 +238,7 @@ class UserCounts:
             raise ParameterError(msg)
         how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, daily=False)
         views = pl.concat(map(how.page_views, self.log.parts()))
-        users = views["user"].rank("dense").to_numpy()
+        users = (views["user"].rank("dense") - 1).to_numpy()
         return users, views["dwell"].to_numpy()
 
     def counted(self, asked: Any = None) -> Counted:

@@ -163,13 +163,18 @@ def names_of(data: Any, rules: Rules) -> tuple[str, ...]:
         return ()
 
 
-def holds_events(names: Sequence[str]) -> bool:
+def holds_events(names: Sequence[str], named: Collection[str] = ()) -> bool:
     """Say whether columns are those of a log, or of the table of users made of one.
+
+    Args:
+        names: the columns.
+        named: the parts of an event whose columns the user has named.
 
     >>> holds_events(["user_id", "event"]), holds_events(["user_id", "spent"])
     (True, False)
     """
     known = {part for part in _OF_LOGS if known_columns(names, part, COLUMNS)}
+    known |= {*_OF_LOGS} & {*named}
     return is_of_users(names) or ("event" in known and len(known) > 1)
 
 
@@ -395,6 +400,7 @@ def _checked(
 ) -> pl.DataFrame:
     """Return the columns of a table with their types; refuse what nobody can count."""
     where: Any = origin
+    _refuse_fewer({*frame.columns}, where.name)
     typed = [ids_of(frame["user"], "user", where, hint="")[0].alias("user")]
     typed += [
         labels(frame[name], label, origin).alias(name)
@@ -425,6 +431,31 @@ def _checked(
     checked = pl.DataFrame(typed)
     _refuse_apart(checked, columns, where)
     return checked
+
+
+def _refuse_fewer(names: Collection[str], title: str) -> None:
+    """Refuse a table without some of its columns, whose counts would be taken for 0."""
+    of_log: dict[tuple[str, ...], tuple[str, ...]] = {
+        OF_SESSIONS: OF_SESSIONS,
+        _OF_TIME: _OF_TIME,
+        ("revenue", "orders"): ("revenue", "orders"),
+        ("cost",): (),
+    }
+    needed = {
+        name for some, every in of_log.items() for name in every if {*some} & {*names}
+    }
+    needed |= {*COLUMNS_OF_USERS} - {name for some in of_log for name in some}
+    if f"events{_BEFORE}" in names:
+        needed |= {
+            f"{name}{_BEFORE}" for name in {*names, *needed} & {*COLUMNS_OF_USERS}
+        }
+    lacking = sorted(needed - {*names})
+    if lacking:
+        msg = (
+            f"{title} lacks {', '.join(lacking[:3])}, which rk.online.users makes; "
+            "make the table again, from the log"
+        )
+        raise ColumnNotFoundError(msg)
 
 
 def _refuse_apart(frame: pl.DataFrame, columns: Mapping[str, str], origin: Any) -> None:

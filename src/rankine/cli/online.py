@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +23,6 @@ from rankine.errors import ColumnNotFoundError, ParameterError, RankineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option(
@@ -148,6 +148,17 @@ def rules_of(
     }
 
 
+def _refuse_file(users: Path, events: str) -> None:
+    """Refuse to write the table of users over the log, or into an odd file."""
+    if users.suffix.lower() not in {".csv", ".parquet"}:
+        msg = f"--users names a file to write, .csv or .parquet, got {str(users)!r}"
+        raise click.UsageError(msg)
+    log = Path(events)
+    if users.exists() and log.exists() and users.samefile(log):
+        msg = f"--users would write over the log, {events}; name another file"
+        raise click.UsageError(msg)
+
+
 def metrics_of(metrics: Sequence[str]) -> Any:
     """Read names of metrics, and NAME=COLUMN[/COLUMN] or NAME=COLUMN@SHARE.
 
@@ -159,6 +170,9 @@ def metrics_of(metrics: Sequence[str]) -> Any:
     asked = {}
     for text in metrics:
         name, _, column = text.rpartition("=")
+        if (name or column) in asked:
+            msg = f"-m {name or column} is given twice"
+            raise click.UsageError(msg)
         asked[name or column] = parts_of_metric(column)
     return asked
 
@@ -277,6 +291,8 @@ def command(
         msg = "--json, --csv and --markdown cannot be combined"
         raise click.UsageError(msg)
     log, notes = events_of(events, sql, queries, given["kinds"])
+    if users is not None:
+        _refuse_file(users, events)
     asked, group = metrics_of(metrics), None if by == "-" else by
     rules = Rules.of(rules_of(**given))
     checked(asked, confidence, group, segment, daily=daily)
