@@ -25,6 +25,8 @@ COLUMNS = (
 """The columns of `table`; segment only if there are segments."""
 BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
 NOT_WORSE, LARGER, SMALLER = "not worse", "larger", "smaller"
+DECIDED = (BETTER, WORSE, LARGER, SMALLER)
+"""The verdicts that say in which direction a variant differs."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ class ABTest(Drawn):
         )
 
     def to_markdown(self) -> str:
-        """Return the effects as a Markdown table."""
+        """Return the effects as a Markdown table, and how far verdicts may be read."""
         from rankine._report.abtest import to_markdown  # noqa: PLC0415
 
         return to_markdown(self)

@@ -129,7 +129,7 @@ def compared(
                 margin = margins.get(measure.name)
                 rows.append({**where, **_row(effect, measure, margin, settings)})
                 above = _above(measure, pair, (control, other))
-                place = _place(where, others)
+                place = place_of(where, others)
                 if measure.before is not None:
                     health.append({**where, **_health(effect)})
                     doubts += _doubts(effect, place)
@@ -335,14 +335,15 @@ def _sample_ratio(sizes: Mapping[str, int], ratio: Any) -> SampleRatio:
     )
 
 
-def _place(where: Mapping[str, Any], others: Sequence[str]) -> str:
+def place_of(where: Mapping[str, Any], others: Sequence[str]) -> str:
     """Name a metric, its variant if there are several, and its segment if it has one.
 
-    >>> _place({"metric": "ctr", "variant": "B", "segment": "DE"}, ["B", "C"])
+    >>> place_of({"metric": "ctr", "variant": "B", "segment": "DE"}, ["B", "C"])
     'ctr of B in DE'
     """
     variant = f" of {where['variant']}" if len(others) > 1 else ""
-    segment = "" if where["segment"] is None else f" in {where['segment']}"
+    part = where.get("segment")
+    segment = "" if part is None else f" in {part}"
     return f"{where['metric']}{variant}{segment}"
 
 

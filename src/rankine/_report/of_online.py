@@ -9,7 +9,13 @@ from rankine._base.text import count, p_equals, p_text, percent
 from rankine._online.abresult import ABTest
 from rankine._online.oddities import counted
 from rankine._report import specs
-from rankine._report.abtest import how, lifted, signed, verdict_text
+from rankine._report.abtest import (
+    how,
+    lifted,
+    only_at_the_end,
+    signed,
+    verdict_text,
+)
 from rankine._report.charts import days_span, drawn_number
 from rankine._report.markup import (
     Markup,
@@ -204,7 +210,8 @@ def _summary(
         words = f"{count(len(rest), 'more sentence')} on segments"
         parts.append(tag("details", tag("summary", words), more))
     doubts = [tag("p", text, class_="notice") for text in test.srm.warnings]
-    return [*doubts, *parts]
+    reads = [tag("p", f"{text}.", class_="hint") for text in only_at_the_end(test)]
+    return [*doubts, *parts, *reads]
 
 
 def _said(
