@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count, p_equals, p_text, percent
@@ -180,11 +181,18 @@ def _page_of_test(
     add_clicks(page, clicks, names)
     notes = [*_excluded(test.excluded.items()), *test.notes]
     page.add("notes", "Warnings and notes", remarks(test.warnings, notes))
-    choices = [(name, str(value)) for name, value in vars(test.settings).items()]
+    choices = [(name, _choice(value)) for name, value in vars(test.settings).items()]
     page.add(
         "reproduce", "How to reproduce this", reproduction(command, files, choices)
     )
     return page
+
+
+def _choice(value: Any) -> str:
+    """Return a setting as a table shows it."""
+    if isinstance(value, Mapping):
+        value = ", ".join(f"{name} {size}" for name, size in value.items()) or None
+    return "none" if value is None else str(value)
 
 
 def _summary(
