@@ -25,6 +25,7 @@ DRAWN = {
     ("_evaluate", "_report"),
     ("_evaluate", "_results"),
     ("_online", "_report"),
+    ("_online", "_results"),
 }
 """A result's own methods that draw or save it import what they need when called.
 

@@ -386,3 +386,26 @@ def test_a_report_that_cannot_be_written_is_refused(shell: Shell) -> None:
     assert done.code == 3
     assert "cannot be written (No such file or directory)" in done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    "words", [("ab", "events.csv", "--control", "A"), ("online", "events.csv")]
+)
+def test_reports_on_saved_events(shell: Shell, words: tuple[str, ...]) -> None:
+    path = Path(shell.path("events.csv"))
+    rk.online.generate(40, seed=1).events.write_csv(path)
+    record = shell.run(words[0], str(path), *words[2:], "--json").out
+    Path(shell.path("saved.json")).write_text(record)
+
+    done = shell.run("report", shell.path("saved.json"))
+
+    assert done.code == 0
+    assert done.err == f"rankine: wrote {shell.path('saved.html')}\n"
+    rk.load(record).report(shell.path("direct.html"))
+    for name, rows in Parsed(text_of(shell, "direct.html")).tables.items():
+        assert Parsed(text_of(shell, "saved.html")).tables[name] == rows, name
+    refused = shell.run(
+        "report", shell.path("saved.json"), "--texts", shell.path("qrels.txt")
+    )
+    assert refused.code == 2
+    assert "--texts is for lists of items, not for events and tests" in refused.err

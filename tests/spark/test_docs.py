@@ -21,5 +21,5 @@ def test_examples_run(spark: Any, tmp_path: Path) -> None:
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)  # noqa: S102 - our own page
 
-    assert len(blocks) == 11
+    assert len(blocks) == 12
     assert spark.read.parquet(names["folder"]).toPandas()["query"].tolist() == ["q3"]

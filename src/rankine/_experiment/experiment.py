@@ -209,7 +209,7 @@ def _is_ours(name: str) -> bool:
 
 
 def load(source: str | os.PathLike[str], *, convention: str | None = None) -> Any:
-    """Load results that were saved: an evaluation, a comparison or an experiment.
+    """Load results that were saved: of one call, or of an experiment.
 
     Args:
         source: the path of a file that holds what ``to_json`` returned or ``save``
@@ -218,9 +218,9 @@ def load(source: str | os.PathLike[str], *, convention: str | None = None) -> An
         convention: which convention, for an experiment with several.
 
     Returns:
-        The evaluation or the comparison, with the same numbers, notes and texts. For an
-        experiment, the comparison of its runs, or the evaluation if there is only one
-        run.
+        The evaluation, the comparison, the summary of events or the A/B test, with the
+        same numbers, notes and texts. For an experiment, the comparison of its runs, or
+        the evaluation if there is only one run.
 
     Raises:
         FormatError: the file cannot be read, is damaged, or is something else.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from rankine._base.notebook import as_table
 from rankine._base.text import count, p_equals
@@ -16,20 +17,70 @@ from rankine._online.drawn import Drawn
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import polars as pl
-
 COLUMNS = (
     "metric", "variant", "segment", "control_value", "value", "difference", "lift",
     "low", "high", "p", "p_corrected", "always_low", "always_high", "p_always",
 )  # fmt: skip
 """The columns of `table`; segment only if there are segments."""
+EFFECTS = {
+    **dict.fromkeys(("metric", "variant", "segment"), pl.String),
+    **dict.fromkeys(
+        (
+            "control_value", "value", "difference", "lift", "low", "high", "p",
+            "always_low", "always_high", "p_always", "lift_low", "lift_high", "error",
+        ),
+        pl.Float64,
+    ),
+    **dict.fromkeys(("n_control", "n"), pl.Int64),
+    "higher_is_better": pl.Boolean,
+    "margin": pl.String,
+}  # fmt: skip
+"""The columns of `details` that are computed effect by effect, with their types."""
+DETAILS = {
+    **EFFECTS,
+    **dict.fromkeys(("p_corrected", "p_always_corrected"), pl.Float64),
+    "verdict": pl.String,
+}
+HEALTH = {
+    **dict.fromkeys(("metric", "variant", "segment"), pl.String),
+    **dict.fromkeys(
+        ("theta", "variance_removed", "difference_before", "p_before"), pl.Float64
+    ),
+}
+BY_DAY = {
+    "day": pl.Date,
+    **dict.fromkeys(("metric", "variant"), pl.String),
+    **dict.fromkeys(
+        (
+            "control_value", "value", "difference", "low", "high", "always_low",
+            "always_high", "p_always",
+        ),
+        pl.Float64,
+    ),
+    **dict.fromkeys(("n_control", "n"), pl.Int64),
+}  # fmt: skip
+JOINED = {
+    "day": pl.Date,
+    "variant": pl.String,
+    "users": pl.Int64,
+    **dict.fromkeys(("share", "expected", "p_anytime"), pl.Float64),
+}
 BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
 NOT_WORSE, LARGER, SMALLER = "not worse", "larger", "smaller"
+DECIDED = (BETTER, WORSE, LARGER, SMALLER)
+"""The verdicts that say in which direction a variant differs."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a test was set up; see `ab_test`."""
+    """How a test was set up; see `ab_test`.
+
+    Attributes:
+        margin: the margin of each guardrail.
+        cap: the largest numerator of a user, by metric.
+        page_cap: the most seconds that a page view counts for, in a log of events.
+        window: how many days after the first exposure count, in a log of events.
+    """
 
     control: str
     confidence: float = 0.95
@@ -39,6 +90,10 @@ class Settings:
     expected_n: int = 10_000
     cuped: bool = False
     seed: int = 0
+    margin: Mapping[str, str] = field(default_factory=dict)
+    cap: Mapping[str, float] = field(default_factory=dict)
+    page_cap: float | None = None
+    window: float | None = None
 
     @property
     def alpha(self) -> float:
@@ -167,14 +222,8 @@ class ABTest(Drawn):
             "warnings": list(self.warnings),
         }
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """Return the same as JSON."""
-        return json.dumps(
-            self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False
-        )
-
     def to_markdown(self) -> str:
-        """Return the effects as a Markdown table."""
+        """Return the effects as a Markdown table, and how far verdicts may be read."""
         from rankine._report.abtest import to_markdown  # noqa: PLC0415
 
         return to_markdown(self)

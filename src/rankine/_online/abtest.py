@@ -20,7 +20,7 @@ from rankine._online.asked import (
 from rankine._online.cohort import Cohort, from_events, from_users
 from rankine._online.rules import Rules
 from rankine._online.table import opened
-from rankine._online.variants import compared, margins_of, word
+from rankine._online.variants import compared, limits_of, margins_of, word
 from rankine._stats.corrections import CORRECTIONS
 from rankine.errors import ParameterError
 
@@ -168,6 +168,7 @@ def ab_test(
         data, metrics, unit=unit, variant=variant, segment=segment, daily=daily,
         covariates=covariates, cuped=cuped, cap=cap, better=better, rules=rules,
     )  # fmt: skip
+    settings = replace(settings, **limits_of(data, cap, rules))
     return compared(cohort, settings, margins_of(margin, cohort), ratio)
 
 

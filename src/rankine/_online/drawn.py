@@ -1,4 +1,4 @@
-"""The report that a result of online metrics can write: one file."""
+"""What results of online metrics can write: a report, and all of them as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,30 @@ if TYPE_CHECKING:
 
 
 class Drawn:
-    """A summary or a test, which can write a report."""
+    """A summary or a test, which can be saved, and write a report."""
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return all of it as JSON, which `load` reads back; undefined is null.
+
+        It begins with what ``to_dict`` returns; what only `load` needs follows under
+        ``saved``.
+
+        Args:
+            indent: by how much lines are indented; None puts everything on one line.
+        """
+        from rankine._results.online import to_json  # noqa: PLC0415
+
+        return to_json(self, indent)  # type: ignore[arg-type]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write `to_json` to a file, which `load` reads back.
+
+        Args:
+            path: the path of the file, which is replaced if it exists.
+        """
+        from rankine._results.saved import save  # noqa: PLC0415
+
+        save(self.to_json(), path)
 
     def report(
         self,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
+from rankine._online.users import AMOUNTS
 from rankine._stats.exact import exact_sum, to_float
 from rankine._stats.intervals import Interval
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     """Numerators, denominators, and how many users have both; None for one each."""
 
 NONE = Interval(math.nan, math.nan)
+_AMOUNTS = {*AMOUNTS, "dwell"}
+"""What is not counted, but added up: money and time."""
 _FEW_PAIRS = 1 << 10
 """How many different pairs of counts there may be, even for a few users."""
 _NOISE = 1e-12
@@ -144,21 +147,33 @@ def summed(
         value,
         bounds,
         n,
-        _reason(name, metric.unit(rules), value, bounds, below, active),
+        _reason(name, metric, rules, value, bounds, below, active),
     )
 
 
 def _reason(
-    name: str, unit: str, value: float, bounds: Interval, below: float, users: int
+    name: str,
+    metric: OnlineMetric,
+    rules: Rules,
+    value: float,
+    bounds: Interval,
+    below: float,
+    users: int,
 ) -> str:
     if math.isnan(value):
-        nothing = f"there are no {unit}"
-        if unit == "users":
-            nothing = "cost is below 0" if below < 0 else "cost is 0"
-        return f"{name} is undefined: {nothing}"
+        return f"{name} is undefined: {_nothing(metric, rules, below)}"
     if math.isnan(bounds.low):
         return f"{name} has no interval: {without_spread(users)}"
     return ""
+
+
+def _nothing(metric: OnlineMetric, rules: Rules, below: float) -> str:
+    """Say why nothing can be divided by a denominator: by its own name."""
+    unit, (column,) = metric.unit(rules), metric.parts(rules)[1].meta.root_names()
+    if column not in _AMOUNTS:
+        return f"there are no {unit}"
+    amount = column if unit == "users" else unit
+    return f"{amount} is {'below 0' if below < 0 else '0'}"
 
 
 def without_spread(users: int) -> str:

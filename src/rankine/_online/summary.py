@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -28,6 +27,11 @@ if TYPE_CHECKING:
     from rankine._online.spreads import Pairs
     from rankine._online.sums import UserSums
 
+BEYOND_GROUPS = {
+    **dict.fromkeys(("value", "low", "high"), pl.Float64),
+    **dict.fromkeys(("n", "users"), pl.Int64),
+}
+"""The columns of a table after those of the groups, with their types."""
 _REASONS = 5
 """How many reasons are given; many days may lack the same thing."""
 
@@ -99,12 +103,6 @@ class Summary(Drawn):
             "excluded": dict(self.excluded),
             "notes": list(self.notes),
         }
-
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """Return everything as JSON; undefined values are null."""
-        return json.dumps(
-            self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False
-        )
 
 
 class Accumulator:
@@ -346,9 +344,7 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
         name: pl.Date if label == "day" else pl.String
         for name, label in zip(names, groups, strict=True)
     }
-    types |= dict.fromkeys(("value", "low", "high"), pl.Float64)
-    types |= dict.fromkeys(("n", "users"), pl.Int64)
-    table = pl.DataFrame(rows, types, orient="row")
+    table = pl.DataFrame(rows, types | BEYOND_GROUPS, orient="row")
     notes = counts.notes
     if users.by is not None and "variant" not in users.facts.has:
         notes = (*notes, "the log has no variant: all users are one group")

@@ -12,7 +12,15 @@ import polars as pl
 
 from rankine._base.checks import check_number
 from rankine._base.text import grouped, p_equals, percent
-from rankine._online.abresult import ABTest, SampleRatio, verdict_of
+from rankine._online.abresult import (
+    BY_DAY,
+    EFFECTS,
+    HEALTH,
+    JOINED,
+    ABTest,
+    SampleRatio,
+    verdict_of,
+)
 from rankine._online.arms import by_arm
 from rankine._online.cohort import ODD_RATIO, check_names
 from rankine._online.effects import (
@@ -23,6 +31,9 @@ from rankine._online.effects import (
     effect_of,
 )
 from rankine._online.quantiles import DRAWS, QuantileEffect
+from rankine._online.rules import Rules
+from rankine._online.summary import Accumulator
+from rankine._online.times import DAY, SECOND
 from rankine._stats.corrections import CORRECTIONS
 from rankine._stats.sequences import anytime_ratio_p, ratio_p
 from rankine.errors import DataError, ParameterError, nearest
@@ -91,6 +102,24 @@ def margins_of(margin: Any, cohort: Cohort) -> dict[str, Margin]:
     return {name: Margin.read(name, size) for name, size in given.items()}
 
 
+def limits_of(data: Any, cap: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the caps and the window of a test, as its settings tell them.
+
+    An accumulator has the cap of page views and the window that it was made with.
+    """
+    caps = cap if isinstance(cap, Mapping) else {}
+    if isinstance(data, Accumulator):
+        read = data.rules
+    else:
+        seconds = None if isinstance(cap, Mapping) else cap
+        read = Rules(cap=seconds, window=rules.get("window"))
+    return {
+        "cap": {name: float(most) for name, most in caps.items()},
+        "page_cap": None if read.longest is None else read.longest / SECOND,
+        "window": None if read.within is None else read.within / DAY,
+    }
+
+
 def compared(
     cohort: Cohort,
     settings: Settings,
@@ -129,7 +158,7 @@ def compared(
                 margin = margins.get(measure.name)
                 rows.append({**where, **_row(effect, measure, margin, settings)})
                 above = _above(measure, pair, (control, other))
-                place = _place(where, others)
+                place = place_of(where, others)
                 if measure.before is not None:
                     health.append({**where, **_health(effect)})
                     doubts += _doubts(effect, place)
@@ -137,17 +166,17 @@ def compared(
                     (place, why) for why in _reasons(effect, above, settings.confidence)
                 ]
     notes += grouped(reasons)
-    details = _corrected(pl.DataFrame(rows, infer_schema_length=None), settings)
+    details = _corrected(pl.DataFrame(rows, EFFECTS), settings)
     warnings = [*srm.warnings, *cohort.warnings, *_heavy(cohort, sizes, control)]
     warnings += grouped(doubts)
     return ABTest(
         details if cohort.is_segmented else details.drop("segment"),
         srm,
-        settings,
+        replace(settings, margin={name: str(size) for name, size in margins.items()}),
         notes=tuple(dict.fromkeys(notes)),
         warnings=tuple(warnings),
         excluded=dict(cohort.excluded),
-        health=pl.DataFrame(health, infer_schema_length=None) if health else None,
+        health=pl.DataFrame(health, HEALTH) if health else None,
         arrivals=cohort.arrivals,
         by_day=_by_day(cohort, settings, margins, others),
         joined=_joined(cohort, srm),
@@ -182,17 +211,8 @@ def _by_day(
                 margin = margins.get(measure.name)
                 row = _row(effect, measure, margin, settings)
                 where = {"day": day, "metric": measure.name, "variant": other}
-                rows.append({**where, **{name: row[name] for name in _DAILY}})
-    types = {"day": pl.Date, "metric": pl.String, "variant": pl.String}
-    types |= dict.fromkeys(_DAILY, pl.Float64)
-    types |= {"n_control": pl.Int64, "n": pl.Int64}
-    return pl.DataFrame(rows, types, orient="row")
-
-
-_DAILY = (
-    "control_value", "value", "difference", "low", "high", "always_low", "always_high",
-    "p_always", "n_control", "n",
-)  # fmt: skip
+                rows.append({name: (where | row)[name] for name in BY_DAY})
+    return pl.DataFrame(rows, BY_DAY)
 
 
 def _joined(cohort: Cohort, srm: SampleRatio) -> pl.DataFrame | None:
@@ -217,9 +237,7 @@ def _joined(cohort: Cohort, srm: SampleRatio) -> pl.DataFrame | None:
         for day, so_far in zip(days["day"], counts, strict=True)
         for name, n, share in zip(names, so_far.tolist(), shares.tolist(), strict=True)
     ]
-    types = {"day": pl.Date, "variant": pl.String, "users": pl.Int64}
-    types |= dict.fromkeys(("share", "expected", "p_anytime"), pl.Float64)
-    return pl.DataFrame(rows, types, orient="row")
+    return pl.DataFrame(rows, JOINED, orient="row")
 
 
 def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:
@@ -335,14 +353,15 @@ def _sample_ratio(sizes: Mapping[str, int], ratio: Any) -> SampleRatio:
     )
 
 
-def _place(where: Mapping[str, Any], others: Sequence[str]) -> str:
+def place_of(where: Mapping[str, Any], others: Sequence[str]) -> str:
     """Name a metric, its variant if there are several, and its segment if it has one.
 
-    >>> _place({"metric": "ctr", "variant": "B", "segment": "DE"}, ["B", "C"])
+    >>> place_of({"metric": "ctr", "variant": "B", "segment": "DE"}, ["B", "C"])
     'ctr of B in DE'
     """
     variant = f" of {where['variant']}" if len(others) > 1 else ""
-    segment = "" if where["segment"] is None else f" in {where['segment']}"
+    part = where.get("segment")
+    segment = "" if part is None else f" in {part}"
     return f"{where['metric']}{variant}{segment}"
 
 

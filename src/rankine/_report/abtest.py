@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.text import Text
 
-from rankine._base.text import p_text, percent
+from rankine._base.text import grouped, p_text, percent
+from rankine._online.abresult import DECIDED
 from rankine._online.oddities import counted
 from rankine._online.quantiles import DRAWS
+from rankine._online.variants import place_of
 from rankine._report.tables import html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
@@ -29,6 +31,11 @@ _CORRECTED = {
     "none": "not corrected",
 }
 
+_ONE_LOOK = (
+    "the verdict holds for one look and may be read only at the planned end of the "
+    "test, as the interval that holds at every look includes 0"
+)
+
 
 def to_text(test: ABTest, width: int | None = _WIDTH) -> str:
     """Return the effects, the sample ratio, warnings and notes as plain text.
@@ -36,10 +43,8 @@ def to_text(test: ABTest, width: int | None = _WIDTH) -> str:
     Sentences are wrapped to a width, unless it is None; the table stays whole.
     """
     head, rows, sides = _cells(test)
-    said = [how(test), _ratio(test), *_health(test)]
-    said += [f"! {text}" for text in test.warnings]
-    said += [f"- {counted(n, reason)} left out" for reason, n in test.excluded.items()]
-    said += [f"- {text}" for text in test.notes]
+    said = [*_said(test), *(f"! {text}" for text in test.warnings)]
+    said += [f"- {text}" for text in _noted(test)]
     below = Group(*(Text(shown(line)) for line in said))
     drawn = plain_text(table_with(head, rows, sides), ENDLESS)
     return "\n".join([drawn, "", plain_text(below, width or ENDLESS)])
@@ -48,16 +53,42 @@ def to_text(test: ABTest, width: int | None = _WIDTH) -> str:
 def to_html(test: ABTest) -> str:
     """Return the same as a table for notebooks."""
     head, rows, sides = _cells(test)
-    below = [how(test), _ratio(test), *_health(test), *test.warnings, *test.notes]
+    below = [*_said(test), *test.warnings, *_noted(test)]
     return html_table(head, rows, sides, below=below)
 
 
 def to_markdown(test: ABTest) -> str:
-    """Return the effects as a Markdown table."""
+    """Return the effects as a Markdown table, and how far verdicts may be read."""
     head, rows, sides = _cells(test)
     rule = ["---" if side == "l" else "---:" for side in sides]
     lines = [head, rule, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n\n".join([drawn, *map(shown, only_at_the_end(test))])
+
+
+def only_at_the_end(test: ABTest) -> list[str]:
+    """Name the effects whose verdict rests on one look, if there are any.
+
+    Their intervals that hold at every look include 0, which would seem to contradict
+    the verdict.
+    """
+    rows = list(test.details.iter_rows(named=True))
+    others = list(dict.fromkeys(row["variant"] for row in rows))
+    return grouped(
+        (place_of(row, others), _ONE_LOOK)
+        for row in rows
+        if row["verdict"] in DECIDED and row["always_low"] <= 0 <= row["always_high"]
+    )
+
+
+def _said(test: ABTest) -> list[str]:
+    """Say how to read the effects, how they were made, and how large the arms are."""
+    return [*only_at_the_end(test), how(test), _ratio(test), *_health(test)]
+
+
+def _noted(test: ABTest) -> list[str]:
+    left = [f"{counted(n, reason)} left out" for reason, n in test.excluded.items()]
+    return [*left, *test.notes]
 
 
 def how(test: ABTest) -> str:

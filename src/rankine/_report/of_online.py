@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count, p_equals, p_text, percent
 from rankine._online.abresult import ABTest
 from rankine._online.oddities import counted
 from rankine._report import specs
-from rankine._report.abtest import how, lifted, signed, verdict_text
+from rankine._report.abtest import (
+    how,
+    lifted,
+    only_at_the_end,
+    signed,
+    verdict_text,
+)
 from rankine._report.charts import days_span, drawn_number
 from rankine._report.markup import (
     Markup,
@@ -174,11 +181,18 @@ def _page_of_test(
     add_clicks(page, clicks, names)
     notes = [*_excluded(test.excluded.items()), *test.notes]
     page.add("notes", "Warnings and notes", remarks(test.warnings, notes))
-    choices = [(name, str(value)) for name, value in vars(test.settings).items()]
+    choices = [(name, _choice(value)) for name, value in vars(test.settings).items()]
     page.add(
         "reproduce", "How to reproduce this", reproduction(command, files, choices)
     )
     return page
+
+
+def _choice(value: Any) -> str:
+    """Return a setting as a table shows it."""
+    if isinstance(value, Mapping):
+        value = ", ".join(f"{name} {size}" for name, size in value.items()) or None
+    return "none" if value is None else str(value)
 
 
 def _summary(
@@ -204,7 +218,8 @@ def _summary(
         words = f"{count(len(rest), 'more sentence')} on segments"
         parts.append(tag("details", tag("summary", words), more))
     doubts = [tag("p", text, class_="notice") for text in test.srm.warnings]
-    return [*doubts, *parts]
+    reads = [tag("p", f"{text}.", class_="hint") for text in only_at_the_end(test)]
+    return [*doubts, *parts, *reads]
 
 
 def _said(

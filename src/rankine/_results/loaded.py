@@ -1,4 +1,4 @@
-"""load: an evaluation or a comparison back from what was saved of it."""
+"""load: a result back from what was saved of it."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from rankine._metrics.metric import Metric
 from rankine._metrics.similarity.measures import Measure
 from rankine._results.curves import read_curves
 from rankine._results.nodes import Node
+from rankine._results.online import ONLINE
 from rankine._results.saved import COMPARISON, FORMAT, KINDS, VERSION
 from rankine._stats.jackknife import Whole
 from rankine._stats.pairwise import Settings
@@ -45,15 +46,15 @@ _ODD = (
 
 
 def load(source: str | os.PathLike[str]) -> Any:
-    """Load an evaluation or a comparison that was saved.
+    """Load a result that was saved.
 
     Args:
-        source: the path of a file that holds what `to_json` of an `Evaluation` or a
-            `Comparison` returned, or what `save` wrote; or that text itself.
+        source: the path of a file that holds what `to_json` of an `Evaluation`, a
+            `Comparison`, a `Summary` of events or an `ABTest` returned, or what `save`
+            wrote; or that text itself.
 
     Returns:
-        An `Evaluation` or a `Comparison`, with the same numbers, notes and texts; of
-        the same class.
+        A result with the same numbers, notes and texts; of the same class.
 
     Raises:
         FormatError: the file cannot be read, is damaged, or is something else.
@@ -82,7 +83,8 @@ def load(source: str | os.PathLike[str]) -> Any:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         msg = (
             f"{name}: this is JSON, but not what rankine saves; expected what "
-            "save() wrote, of an evaluation or a comparison"
+            "save() wrote, of an evaluation, a comparison, a summary of events or an "
+            "A/B test"
         )
         raise FormatError(msg)
     node = Node(data, "", name)
@@ -96,8 +98,10 @@ def load(source: str | os.PathLike[str]) -> Any:
     kind = node["kind"].text()
     if kind == COMPARISON:
         return _comparison(node)
+    if kind in ONLINE:
+        return ONLINE[kind](node)
     if kind not in KINDS:
-        kinds = ", ".join((*KINDS, COMPARISON))
+        kinds = ", ".join((*KINDS, COMPARISON, *ONLINE))
         node["kind"].refuse(f"is {kind!r}; expected one of {kinds}")
     return _evaluation(node, KINDS[kind])
 

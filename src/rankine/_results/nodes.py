@@ -51,6 +51,16 @@ class Node:
             for index, value in enumerate(values)
         ]
 
+    def entries(self) -> dict[str, Node]:
+        """Return the entries of an object by their names."""
+        return {name: self[name] for name in self._is(dict, "an object")}
+
+    def texts_by_name(self) -> dict[str, str]:
+        return {name: part.text() for name, part in self.entries().items()}
+
+    def counts_by_name(self) -> dict[str, int]:
+        return {name: part.count() for name, part in self.entries().items()}
+
     def text(self) -> str:
         return str(self._is(str, "a text"))
 
@@ -61,6 +71,13 @@ class Node:
         value: int = self._is(int, "a number from 0")
         if not 0 <= value < below:
             self.refuse(f"is {value}, which is not from 0 to {below - 1}")
+        return value
+
+    def whole(self) -> int:
+        """Return a whole number, which may be below 0."""
+        value: int = self._is(int, "a whole number")
+        if abs(value) >= _LARGEST:
+            self.refuse("is too large")
         return value
 
     def counts(self, n: int | None = None, below: int = _LARGEST) -> Ints:

@@ -53,9 +53,9 @@ def to_json(evaluation: Evaluation, indent: int | None, *, items: bool) -> str:
     kind = next(
         name for name, result_type in KINDS.items() if type(evaluation) is result_type
     )
-    shown = _head(kind) | to_dict(evaluation)
+    shown = head(kind) | to_dict(evaluation)
     keep_curve(evaluation)
-    return _text(shown, _rest(evaluation, items=items), indent)
+    return in_lines(shown, _rest(evaluation, items=items), indent)
 
 
 def comparison_to_json(
@@ -71,7 +71,7 @@ def comparison_to_json(
         }
         for metric, label in enumerate(compared.metrics)
     }
-    shown = _head(COMPARISON) | comparison.to_dict()
+    shown = head(COMPARISON) | comparison.to_dict()
     shown |= {"ids": [_id(query) for query in compared.queries], "values": values}
     rest = {
         "directions": list(compared.directions),
@@ -93,10 +93,11 @@ def comparison_to_json(
             for evaluation in comparison.evaluations.values()
         ],
     }
-    return _text(shown, rest, indent)
+    return in_lines(shown, rest, indent)
 
 
-def _head(kind: str) -> dict[str, Any]:
+def head(kind: str) -> dict[str, Any]:
+    """Return what every document begins with."""
     return {
         "rankine": __version__,
         "format": FORMAT,
@@ -131,7 +132,7 @@ def document_of(
     }
 
 
-def _text(shown: dict[str, Any], rest: dict[str, Any], indent: int | None) -> str:
+def in_lines(shown: dict[str, Any], rest: dict[str, Any], indent: int | None) -> str:
     """Return JSON: what people read in many lines, what `load` needs in one."""
     text = _written(shown, rest, indent, ascii_=False)
     try:
@@ -195,7 +196,7 @@ def _whole(evaluation: Evaluation, label: str, order: Ints) -> dict[str, Any]:
     if bound.fact.without is not None:
         with suppress(ParameterError):  # some parameters allow no jackknife
             value, without = whole_and_without(evaluation, label)
-            return {"whole": _number(value), "without": without[order]}
+            return {"whole": number(value), "without": without[order]}
     return {"whole": None, "without": None}
 
 
@@ -213,7 +214,7 @@ def _value(value: Any) -> Any:
     """
     value = plain(value)
     if isinstance(value, float):
-        return _number(value)
+        return number(value)
     if isinstance(value, Mapping):
         pairs = [[_value(key), _value(entry)] for key, entry in value.items()]
         return {"mapping": pairs}
@@ -224,7 +225,8 @@ def _value(value: Any) -> Any:
     return value
 
 
-def _number(value: float) -> float | str | None:
+def number(value: float) -> float | str | None:
+    """Return a number, null if it is undefined, and a text if it is infinite."""
     if math.isnan(value):
         return None
     return value if math.isfinite(value) else str(value)
@@ -235,14 +237,14 @@ def _finite(values: Floats) -> list[float | None]:
 
 
 def _numbers(values: Floats) -> list[float | str | None]:
-    return [_number(value) for value in values.tolist()]
+    return [number(value) for value in values.tolist()]
 
 
 def _summary(summary: Summary, order: Ints, *, arrays: bool) -> dict[str, Any]:
     parts, weights = summary.parts, summary.weights
     listed: Callable[[Floats], Any] = np.asarray if arrays else _numbers
     return {
-        "value": _number(summary.value),
+        "value": number(summary.value),
         "values": listed(summary.values[order]),
         "n": summary.n,
         "undefined": summary.n_undefined,

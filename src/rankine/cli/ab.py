@@ -19,8 +19,8 @@ from rankine.cli.online import (
 )
 from rankine.cli.options import pairs
 from rankine.cli.output import (
+    echo_json,
     json_option,
-    print_json,
     report_option,
     width,
     write_report,
@@ -181,7 +181,7 @@ def command(
         )  # fmt: skip
     test = replace(test, notes=(*notes, *test.notes))
     if as_json:
-        print_json(test.to_dict())
+        echo_json(test.to_json())
     elif as_csv:
         click.echo(test.table.write_csv(), nl=False)
     elif as_markdown:

@@ -12,8 +12,8 @@ import click
 from rankine.cli.options import pairs
 from rankine.cli.output import (
     FILE,
+    echo_json,
     json_option,
-    print_json,
     report_option,
     width,
     write_report,
@@ -302,7 +302,7 @@ def command(
         write_table(table_of(counts), users)
     summary = replace(summary, notes=(*notes, *summary.notes))
     if as_json:
-        print_json(summary.to_dict())
+        echo_json(summary.to_json())
     elif as_csv:
         click.echo(summary.table.write_csv(), nl=False)
     elif as_markdown:

@@ -30,8 +30,8 @@ def command(
 ) -> None:
     """Write a report on RESULTS that were saved.
 
-    They are a comparison or an evaluation as JSON, or the folder of an experiment or
-    the results.json in it.
+    They are a comparison, an evaluation, a summary of events or an A/B test as JSON, or
+    the folder of an experiment or the results.json in it.
 
     It is one HTML file that needs nothing else: verdicts in words, tables, charts, and
     the queries that moved most.
@@ -43,6 +43,7 @@ def command(
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._experiment.experiment import load  # noqa: PLC0415 - --help stays fast
     from rankine._experiment.results import RESULTS  # noqa: PLC0415
+    from rankine._online.drawn import Drawn  # noqa: PLC0415
 
     if results.is_dir():
         results /= RESULTS
@@ -51,7 +52,13 @@ def command(
         msg = f"{results} would be overwritten; name another file with --output"
         raise click.UsageError(msg)
     loaded = load(results, convention=convention)
-    write_report(loaded, path, [results, *texts], texts=texts_of(texts, path))
+    if isinstance(loaded, Drawn):
+        if texts:
+            msg = "--texts is for lists of items, not for events and tests"
+            raise click.UsageError(msg)
+        write_report(loaded, path, [results])
+    else:
+        write_report(loaded, path, [results, *texts], texts=texts_of(texts, path))
     if opens:
         # An address, as a browser may take a plain name for a host.
         failed = click.launch(path.resolve().as_uri())

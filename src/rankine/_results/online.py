@@ -1,0 +1,208 @@
+"""Summaries of events and A/B tests as JSON, and loaded again."""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from rankine._base.checks import check_number
+from rankine._online.abresult import (
+    BY_DAY,
+    DETAILS,
+    HEALTH,
+    JOINED,
+    ABTest,
+    SampleRatio,
+    Settings,
+)
+from rankine._online.abtest import check_settings
+from rankine._online.summary import BEYOND_GROUPS, Summary
+from rankine._results.nodes import Node
+from rankine._results.saved import head, in_lines, number
+from rankine.errors import FormatError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Types = Mapping[str, Any]
+
+SUMMARY, TEST = "summary", "ab_test"
+_OPTIONAL = {"segment", "higher_is_better", "margin"}
+"""The columns of a test in which a cell may be empty."""
+
+
+def to_json(result: Summary | ABTest, indent: int | None) -> str:
+    """Return a summary or a test as JSON: what people read, and what `load` needs."""
+    if isinstance(result, ABTest):
+        kind, rest = TEST, _rest_of_test(result)
+    else:
+        groups = result.table.select(result.groups).schema
+        types = {name: str(kind) for name, kind in groups.items()}
+        kind, rest = SUMMARY, {"groups": types, "table": _columns(result.table)}
+    return in_lines(head(kind) | result.to_dict(), rest, indent)
+
+
+def _rest_of_test(test: ABTest) -> dict[str, Any]:
+    return {
+        "details": _columns(test.details),
+        "health": _columns(test.health),
+        "by_day": _columns(test.by_day),
+        "joined": _columns(test.joined),
+        "arrivals": list(test.arrivals),
+    }
+
+
+def _columns(frame: pl.DataFrame | None) -> dict[str, list[Any]] | None:
+    if frame is None:
+        return None
+    return {
+        column.name: [_cell(value) for value in column.to_list()] for column in frame
+    }
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, date):
+        return value.isoformat()
+    return number(value) if isinstance(value, float) else value
+
+
+def read_summary(node: Node) -> Summary:
+    """Return a summary that was saved."""
+    types = node["saved"]["groups"]
+    groups = {name: _type(part) for name, part in types.entries().items()}
+    known = {"metric": pl.String, **groups, **BEYOND_GROUPS}
+    if len(known) < 1 + len(groups) + len(BEYOND_GROUPS):
+        types.refuse("has a name that another column of the table has")
+    confidence = node["confidence"].number()
+    try:
+        check_number("confidence", confidence, above=0, below=1)
+    except ParameterError as error:
+        node["confidence"].refuse(f"is not valid ({error})")
+    return Summary(
+        _frame(node["saved"]["table"], known, groups),
+        node["definitions"].texts_by_name(),
+        node["left_out"].texts_by_name(),
+        node["excluded"].counts_by_name(),
+        node["notes"].texts(),
+        node["events"].count(),
+        confidence,
+        tuple(groups),
+    )
+
+
+def read_test(node: Node) -> ABTest:
+    """Return a test that was saved."""
+    saved = node["saved"]
+    settings, srm = _settings(node["settings"], node.name), _ratio(node["srm"])
+    if settings.control not in srm.counts:
+        node["settings"]["control"].refuse("is not a variant that has users")
+    details = saved["details"]
+    segmented = "segment" in details.entries()
+    types = {name: DETAILS[name] for name in DETAILS if segmented or name != "segment"}
+    effects = _frame(details, types, _OPTIONAL)
+    if effects.is_empty():
+        details.refuse("has no effects")
+    quantiles = node["quantiles"].entries()
+    return ABTest(
+        effects,
+        srm,
+        settings,
+        notes=node["notes"].texts(),
+        warnings=node["warnings"].texts(),
+        excluded=node["excluded"].counts_by_name(),
+        health=_optional(saved["health"], HEALTH),
+        arrivals=tuple(saved["arrivals"].counts().tolist()),
+        by_day=_optional(saved["by_day"], BY_DAY),
+        joined=_optional(saved["joined"], JOINED),
+        quantiles={name: _finite(part) for name, part in quantiles.items()},
+    )
+
+
+def _settings(node: Node, name: str) -> Settings:
+    caps = node["cap"].entries()
+    limits = (node["page_cap"], node["window"])
+    page_cap, window = (
+        None if part.value is None else _finite(part) for part in limits
+    )
+    settings = Settings(
+        control=node["control"].text(),
+        confidence=node["confidence"].number(),
+        correction=node["correction"].text(),
+        always_correction=node["always_correction"].text(),
+        lift=node["lift"].text(),
+        expected_n=node["expected_n"].count(),
+        cuped=node["cuped"].flag(),
+        seed=node["seed"].count(),
+        margin=node["margin"].texts_by_name(),
+        cap={metric: _finite(part) for metric, part in caps.items()},
+        page_cap=page_cap,
+        window=window,
+    )
+    try:
+        check_settings(settings)
+    except ParameterError as error:
+        msg = f"{name}: damaged, the settings are not valid ({error})"
+        raise FormatError(msg) from None
+    return settings
+
+
+def _ratio(node: Node) -> SampleRatio:
+    counts = node["counts"].counts_by_name()
+    shares = {name: _finite(node["shares"][name]) for name in counts}
+    numbers = (_finite(node[name]) for name in ("p", "p_anytime", "threshold"))
+    return SampleRatio(counts, shares, *numbers)
+
+
+def _finite(node: Node) -> float:
+    value = node.number()
+    if not math.isfinite(value):
+        node.refuse("is not a finite number")
+    return value
+
+
+def _optional(node: Node, types: Types) -> pl.DataFrame | None:
+    return None if node.value is None else _frame(node, types, _OPTIONAL)
+
+
+def _frame(node: Node, types: Types, optional: Any) -> pl.DataFrame:
+    """Return a table whose columns, of these types, are lists of one length."""
+    n = len(node[next(iter(types))].parts())
+    columns = []
+    for name, kind in types.items():
+        read = _READ[kind]
+        values = [
+            None if part.value is None and name in optional else read(part)
+            for part in node[name].parts(n)
+        ]
+        columns.append(pl.Series(name, values, kind))
+    return pl.DataFrame(columns)
+
+
+def _day(node: Node) -> date:
+    try:
+        return date.fromisoformat(node.text())
+    except ValueError:
+        node.refuse("is not a day as in 2026-03-01")
+
+
+_READ: Final[dict[Any, Callable[[Node], Any]]] = {
+    pl.String: Node.text,
+    pl.Float64: Node.number,
+    pl.Int64: Node.whole,
+    pl.Boolean: Node.flag,
+    pl.Date: _day,
+}
+
+
+def _type(node: Node) -> Any:
+    types = {"String": pl.String, "Date": pl.Date}
+    if node.text() not in types:
+        node.refuse(f"is {node.value!r}; expected one of {', '.join(types)}")
+    return types[node.text()]
+
+
+ONLINE: Final = {SUMMARY: read_summary, TEST: read_test}
+"""The kinds of documents of the online part, and what reads them."""

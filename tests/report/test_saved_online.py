@@ -1,0 +1,231 @@
+"""Summaries and A/B tests come back as they were saved, and damage is told."""
+
+from __future__ import annotations
+
+import json
+import math
+from contextlib import suppress
+from copy import deepcopy
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import rankine as rk
+from rankine._online.abresult import ABTest
+from rankine._online.summary import Summary
+from rankine._report import page
+from rankine._report.of_online import page_of
+from rankine.errors import FormatError
+from tests.report.pages import Parsed
+from tests.report.test_damaged import WRONG, _places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+EVENTS = rk.online.generate(60, days=3, seed=1, before=True).events
+USERS = pl.DataFrame(
+    {
+        "user_id": range(8),
+        "arm": list("AAAABBBB"),
+        "land": ["at", "fr"] * 4,
+        "bought": [1, 1, 0, 0, 1, 1, 1, 0],
+        "spent": [3.0, 5, 0, 0, 1, 1 / 3, 7, 0],
+        "before": [2.0, 5, 1, 0, 1, 2, None, 0],
+    }
+)
+
+
+def ab(**options: Any) -> ABTest:
+    return rk.online.ab_test(EVENTS, control="A", **options)
+
+
+def of_users(users: pl.DataFrame = USERS, **options: Any) -> ABTest:
+    given = {"unit": "user_id", "variant": "arm", "control": "A", **options}
+    return rk.online.ab_test(users, **{"metrics": {"bought": "bought"}, **given})
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "test of events": ab,
+    "daily, and all settings": lambda: ab(
+        daily=True, cuped=True, margin={"ctr": "2%"}, cap=40, window=2, seed=3
+    ),
+    "test of users": of_users,
+    "segments, a cap and a quantile": lambda: of_users(
+        metrics={"spent": "spent", "rate": ("bought", "spent"), "p50": ("spent", 0.5)},
+        segment="land",
+        covariates={"spent": "before"},
+        cap={"spent": 6},
+        better={"spent": "lower"},
+        ratio={"A": 3, "B": 1},
+        lift="fieller",
+    ),
+    "nothing is defined": lambda: of_users(USERS.with_columns(bought=0)),
+    "an infinite bound": lambda: of_users(
+        USERS.filter(pl.col("user_id").is_in([0, 2, 4, 7])), confidence=0.999999
+    ),
+    "summary": lambda: rk.online.summarize(EVENTS),
+    "summary by day": lambda: rk.online.summarize(EVENTS, "ctr", daily=True),
+    "summary of one group": lambda: rk.online.summarize(EVENTS, by=None),
+    "summary by a text that is called day": lambda: rk.online.summarize(
+        EVENTS.with_columns(day=pl.lit("2026-03-01")), ["ctr"], by="day"
+    ),
+    "summary below 0": lambda: rk.online.summarize(
+        EVENTS.with_columns(cost=pl.lit(-2.0)), {"r": ("revenue", "cost")}
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out charts, as without the extra; their numbers are in the tables."""
+    monkeypatch.setattr(page, "_converter", lambda: None)
+
+
+def assert_same(found: Any, wanted: Any) -> None:
+    """Compare everything that a reader can ask for."""
+    assert type(found) is type(wanted)
+    for name, value in vars(wanted).items():
+        if isinstance(value, pl.DataFrame):
+            assert_frame_equal(getattr(found, name), value, check_exact=True)
+        else:
+            assert getattr(found, name) == value, name
+    assert_frame_equal(found.table, wanted.table, check_exact=True)
+    for drawn in ("__str__", "__repr__", "_repr_html_", "to_json", "to_markdown"):
+        assert getattr(found, drawn)() == getattr(wanted, drawn)(), drawn
+    assert found.to_dict() == wanted.to_dict()
+    pages = [page_of(result, None, None, ()).text() for result in (found, wanted)]
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS)
+def test_what_comes_back_is_what_was_saved(
+    make: Callable[[], Any], tmp_path: Path
+) -> None:
+    result = make()
+
+    result.save(tmp_path / "result.json")
+
+    assert_same(rk.load(tmp_path / "result.json"), result)
+    assert_same(rk.load(result.to_json(indent=None)), result)
+
+
+def test_what_is_infinite_is_kept() -> None:
+    # Two users in each arm, with 1 and 0: the error of each mean is the mean itself, so
+    # that of the logarithm is sqrt(2), t of two degrees of freedom is 1,000, and
+    # exp(1,414) is beyond all numbers.
+    test = RESULTS["an infinite bound"]()
+
+    assert test.details["lift_high"].item() == math.inf
+    assert rk.load(test.to_json()).details["lift_high"].item() == math.inf
+    assert test.to_dict()["effects"][0]["lift_high"] is None
+
+
+def test_the_settings_are_complete() -> None:
+    test = ab(
+        metrics=["ctr", "time_on_page"],
+        margin={"ctr": "2%"},
+        cap=40,
+        window=timedelta(hours=36),
+    )
+
+    said = test.to_dict()["settings"]
+
+    assert said["margin"] == {"ctr": "2%"}
+    assert (said["cap"], said["page_cap"], said["window"]) == ({}, 40, 36 / 24)
+    text = page_of(test, None, None, ()).text()
+    rows = {row[0]: row[1] for row in Parsed(text).tables["Choice and value"][1:]}
+    assert rows["margin"] == "ctr 2%"
+    assert [rows[name] for name in ("cap", "page_cap", "window")] == [
+        "none", "40.0", "1.5",
+    ]  # fmt: skip
+
+
+def test_a_cap_by_metric_and_that_of_an_accumulator_are_settings() -> None:
+    read = rk.online.Accumulator(cap=30, window=2).update(EVENTS)
+
+    test = rk.online.ab_test(read, control="A", metrics=["ctr"], cap={"ctr": 5})
+
+    assert test.settings.cap == {"ctr": 5}
+    assert (test.settings.page_cap, test.settings.window) == (30, 2)
+    assert of_users(cap={}).settings.page_cap is None
+    assert of_users(cap={"bought": 1}).settings.cap == {"bought": 1}
+
+
+# Damage
+
+
+def changed(result: Any, *path: Any, value: Any) -> str:
+    data = json.loads(result.to_json())
+    inside = data
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = value
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("format_version",), 2, r"a newer rankine saved this \(format 2"),
+        (("kind",), "test", "expected one of .*, comparison, summary, ab_test"),
+        (("settings", "lift"), "log", "damaged, the settings are not valid .lift must"),
+        (("settings", "control"), "C", "settings.control is not a variant that has"),
+        (("saved", "details", "p"), [0.5, 0.5], r"details.p has 2 entries, not 1"),
+        (("saved", "details", "n"), [1.5], r"details.n\[0\] is not a whole number"),
+        (("srm", "shares"), {"A": 1}, "srm.shares.B is missing"),
+    ],
+)
+def test_damage_of_a_test_is_told_with_its_place(
+    path: tuple[Any, ...], value: Any, message: str
+) -> None:
+    with pytest.raises(FormatError, match=message):
+        rk.load(changed(of_users(), *path, value=value))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("confidence",), 1, "damaged, confidence is not valid .confidence must be"),
+        (("saved", "groups"), {"n": "String"}, "saved.groups has a name that another"),
+        (("saved", "groups", "day"), "Int64", "groups.day is 'Int64'; expected one of"),
+        (("saved", "table", "day", 0), "1 March", r"day\[0\] is not a day as in 2026"),
+    ],
+)
+def test_damage_of_a_summary_is_told_with_its_place(
+    path: tuple[Any, ...], value: Any, message: str
+) -> None:
+    summary = rk.online.summarize(EVENTS, "ctr", daily=True)
+
+    with pytest.raises(FormatError, match=message):
+        rk.load(changed(summary, *path, value=value))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rk.online.summarize(EVENTS, "ctr", daily=True),
+        lambda: of_users(segment="land", covariates={"bought": "before"}),
+    ],
+)
+def test_no_damage_goes_further_than_one_sentence(make: Callable[[], Any]) -> None:
+    data = json.loads(make().to_json())
+    for path in _places(data)[1:]:
+        for wrong in (*WRONG, ...):
+            broken = deepcopy(data)
+            inside = broken
+            for key in path[:-1]:
+                inside = inside[key]
+            if wrong is ...:
+                del inside[path[-1]]
+            else:
+                inside[path[-1]] = wrong
+            with suppress(FormatError):
+                found = rk.load(json.dumps(broken))
+                assert isinstance(found, (Summary, ABTest))
+                assert str(found)
+                assert found.to_json()
+                assert found._repr_html_()
