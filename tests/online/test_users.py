@@ -316,9 +316,11 @@ def test_parts_by_user_can_be_put_together() -> None:
 
 def test_parts_by_day_cannot() -> None:
     days = [part for _, part in LOG.group_by(pl.col("timestamp").dt.date())]
+    # A day without variants has no columns of what came before an exposure.
+    why = "needs all events of a user together|events_before is nan, not a count"
     for daily in (False, True):
         parts = [rk.online.users(part, daily=daily) for part in days]
-        with pytest.raises(DataError, match="needs all events of a user together"):
+        with pytest.raises(DataError, match=why):
             rk.online.summarize(pl.concat(parts, how="diagonal_relaxed"))
 
 
@@ -572,3 +574,45 @@ def test_users_without_page_views_do_not_count_in_a_quantile() -> None:
     # 10 20 1 | 40 5 | 100 1 49 10: the median of nine is the fifth, 10.
     assert found.value == 10
     assert found.interval == (10, 20)
+
+
+def test_a_log_whose_variants_are_all_missing_has_none() -> None:
+    events = pl.DataFrame(
+        {
+            "user_id": ["a", "a", "b"],
+            "timestamp": [1, 2, 3],
+            "event": ["impression", "click", "impression"],
+            "variant": pl.Series([None, None, None], dtype=pl.String),
+        }
+    )
+
+    found = rk.online.summarize(events, ["ctr"])
+
+    assert found.table.select("value", "users").rows() == [(1 / 2, 2)]
+    assert "the log has no variant: all users are one group" in found.notes
+
+
+def test_a_segment_may_be_called_segment() -> None:
+    events = rk.online.generate(users=50, seed=0).events.rename({"country": "segment"})
+
+    found = rk.online.summarize(events, ["ctr"], segment="segment")
+
+    assert set(found.table["segment"]) == set(events["segment"])
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"by": None, "window": 7}, "by= names no variants"),
+        ({"by": "country", "exposure": "pageview"}, "by= names no variants"),
+    ],
+)
+def test_what_counts_from_an_exposure_needs_one(
+    options: dict[str, Any], why: str
+) -> None:
+    events = rk.online.generate(users=50, seed=0).events
+
+    with pytest.raises(ParameterError, match=f"has no effect, .*: {why}"):
+        rk.online.summarize(events, **options)
+    with pytest.raises(ParameterError, match="the log has no times"):
+        rk.online.summarize(events.drop("timestamp"), window=7)

@@ -156,7 +156,8 @@ def counted(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     log.update(frame)
     plain = timed = None
     if log.n_events:
-        plain = replace(UserCounts.of_log(log, daily=daily), log=None)
+        plain = replace(UserCounts.of_log(log, daily=daily, part=True), log=None)
         if plain.n_again and not plain.facts.fine:
-            timed = replace(UserCounts.of_log(log, daily=daily, fine=True), log=None)
+            timed = UserCounts.of_log(log, daily=daily, part=True, fine=True)
+            timed = replace(timed, log=None)
     yield log.facts, plain, timed

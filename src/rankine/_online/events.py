@@ -225,7 +225,7 @@ def _group(
 ) -> dict[str, str]:
     """Return the column of a group, by its name or by its part."""
     names = table.names
-    if role == name:
+    if role == name and (role == "variant" or name not in names):
         return {}  # found already; without variants, all users are one group
     if name in names or name in column_of:
         return {role: name if name in names else column_of[name]}

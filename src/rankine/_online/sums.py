@@ -167,12 +167,15 @@ class UserCounts:
     log: EventLog | None = None
 
     @staticmethod
-    def of_log(log: EventLog, *, daily: bool, fine: bool = False) -> UserCounts:
+    def of_log(
+        log: EventLog, *, daily: bool, part: bool = False, fine: bool = False
+    ) -> UserCounts:
         """Count the events of a log, some users at a time.
 
         Args:
             log: the events.
             daily: whether days are kept separate.
+            part: whether these are only some of the events, those of some users.
             fine: whether events elsewhere have times of day, if those here have none.
         """
         log.refuse_broken()
@@ -181,8 +184,11 @@ class UserCounts:
             msg = "there are no events yet"
             raise DataError(msg)
         facts = replace(facts, fine=facts.fine or fine)
+        if not part and log.texts("variant").is_empty():  # as without the column
+            facts = replace(facts, has=facts.has - {"variant"})
         by_arm = is_arm(log.by, rules)
         how = Counting.of(rules, facts, by_arm=by_arm, daily=daily)
+        _refuse_unexposed(how)
         parts = [how.rows(events) for events in log.parts()]
         if not parts:
             raise _unusable(facts)
@@ -491,6 +497,19 @@ def _recoded(part: UserCounts, texts: Mapping[str, pl.Series]) -> pl.DataFrame:
             codes[seen[label]].alias(label), pl.col(f"{label}s").list.eval(each)
         )
     return seen
+
+
+def _refuse_unexposed(how: Counting) -> None:
+    """Refuse what counts from the first exposure, where users have none."""
+    given = {"window": how.rules.window, "exposure": how.rules.exposure}
+    name = next((name for name, value in given.items() if value is not None), None)
+    if name is None or how.exposes:
+        return
+    lacks = "the log has no times"
+    if "time" in how.has:
+        lacks = "the log has no variants" if how.by_arm else "by= names no variants"
+    msg = f"{name} has no effect, as users have no first exposure: {lacks}"
+    raise ParameterError(msg)
 
 
 def _unusable(facts: Facts) -> DataError:
