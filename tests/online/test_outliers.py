@@ -175,9 +175,9 @@ def test_a_test_counts_them_and_says_that_they_are_selected() -> None:
     assert test.excluded["users with more than 5 events"] == 2
     (warning,) = about(test, "max_events")
     assert warning == (
-        "max_events= selects users by what they did in the test (A 1, B 1 left out): a "
-        "variant that makes users do more loses more of them, and its effect looks "
-        "smaller; winsorize= or --winsorize keeps them all"
+        "max_events= or --max-events selects users by what they did (A 1, B 1 left "
+        "out): a variant that makes users do more loses more of them, and its effect "
+        "looks smaller; winsorize= or --winsorize keeps them all"
     )
     test = rk.online.ab_test(ACTIVE, control="A", metrics=["ctr"], max_events=10)
     assert not about(test, "max_events")

@@ -344,9 +344,9 @@ def _selected(frame: pl.DataFrame, busy: Mapping[str, int]) -> list[str]:
     p = _same_shares(np.array(counts, np.float64))
     each = ", ".join(f"{arm} {n:,}" for arm, (n, _) in zip(arms, counts, strict=True))
     said = (
-        f"max_events= selects users by what they did in the test ({each} left out): a "
-        "variant that makes users do more loses more of them, and its effect looks "
-        "smaller; winsorize= or --winsorize keeps them all"
+        f"max_events= or --max-events selects users by what they did ({each} left "
+        "out): a variant that makes users do more loses more of them, and its effect "
+        "looks smaller; winsorize= or --winsorize keeps them all"
     )
     if p >= ODD_RATIO:
         return [said]
