@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 import rankine as rk
+from rankine._online.cohort import Measure
 from rankine._online.effects import effect_of
 from rankine._online.moments import SIDES, Moments
 from rankine._online.quantiles import QuantileEffect
@@ -112,6 +113,41 @@ def sparse(scale: float) -> list[Row]:
         ]
         found += int((effect_of(*arms).p() <= ALPHA).sum())
     return [share("A/A tests of revenue of 2 % of users: p <= 0.05", found, rounds)]
+
+
+def winsorized(scale: float) -> list[Row]:
+    """Return how often A/A tests err with a cap pooled over arms, and one per arm."""
+    rounds, pooled, apart = max(1, round(4_000 * scale)), 0, 0
+    rng, spent = np.random.default_rng(31), Measure("spent", "spent")
+    for _ in range(rounds):
+        arms = rng.lognormal(0, 2, (2, 2000))
+        both = spent.winsorized({"spent": arms.ravel()}, 0.999)
+        caps = [spent.winsorized({"spent": arm}, 0.999) for arm in arms]
+        of_both, of_each = (
+            [own.known_of({"spent": arm}) for own, arm in zip(kinds, arms, strict=True)]
+            for kinds in ((both, both), caps)
+        )
+        pooled += int(effect_of(*of_both).p() <= ALPHA)
+        apart += int(effect_of(*of_each).p() <= ALPHA)
+    what = "A/A tests of lognormal values, winsorized"
+    return [
+        share(f"{what} over arms: p <= 0.05", pooled, rounds, most=ALPHA),
+        share(f"{what} per arm: p <= 0.05", apart, rounds),
+    ]
+
+
+def selected(scale: float) -> list[Row]:
+    """Return the effect on the mean number of events, and what max_events leaves."""
+    users = max(1_000, round(1_000_000 * scale))
+    rng, rows = np.random.default_rng(37), []
+    a, b = (rng.poisson(more * rng.lognormal(1.5, 1, users)) for more in (1, 1.2))
+    for most in (math.inf, 50):
+        arms = a[a <= most], b[b <= most]
+        effect = arms[1].mean() - arms[0].mean()
+        error = math.sqrt(sum(arm.var() / len(arm) for arm in arms))
+        what = f"events of users, 20 % more in B, at most {most}: difference"
+        rows.append(Row(what, users, float(effect), error))
+    return rows
 
 
 PRICES = np.array([9.99, 19.99, 29.99, 49.99])
@@ -298,6 +334,8 @@ SIMULATIONS: tuple[Simulation, ...] = (
     partial(alarms, users=(400, 3600), bounded=False),
     coverage,
     sparse,
+    winsorized,
+    selected,
     *(partial(quantiles, kind=own) for own in VALUES),
     *(partial(medians, kind=own) for own in TIMES),
     *(

@@ -60,6 +60,8 @@ def rows_of(text: str) -> list[dict[str, str]]:
         (["--confidence", "0.8"], {"confidence": 0.8}),
         (["--expected-n", "500"], {"expected_n": 500}),
         (["--window", "2"], {"window": 2}),
+        (["--max-events", "30"], {"max_events": 30}),
+        (["--winsorize", "0.99"], {"winsorize": 0.99}),
     ],
     ids=lambda own: " ".join(own) if isinstance(own, list) else "",
 )  # fmt: skip
@@ -128,6 +130,8 @@ def test_a_table_of_users(rankine: Command) -> None:
         (["events.csv", "--control", "A", "--better", "ctr=up"], 2, "--better of ctr"),
         (["events.csv", "--control", "A", "--most", "x=1"], 2, "--most names a metric"),
         (["events.csv", "--control", "A", "--cap", "-1"], 2, "--cap must be above 0"),
+        (["events.csv", "--control", "A", "--max-events", "0"], 2, "--max-events must"),
+        (["events.csv", "--control", "A", "--winsorize", "1"], 2, "--winsorize must"),
     ],
 )  # fmt: skip
 def test_errors_are_one_sentence(
@@ -151,6 +155,7 @@ def test_errors_are_one_sentence(
         (["--last-page", "heartbeat"], "--last-page is for events, not for --users"),
         (["--exposure", "seen"], "--exposure is for events, not for --users"),
         (["--window", "5"], "--window is for events, not for --users"),
+        (["--max-events", "5"], "--max-events is for events, not for --users"),
         (["--keep-duplicates"], "--keep-duplicates is for events, not for --users"),
         (["--daily"], "--daily is for events, not for --users"),
         (["--cuped"], "not for --users; give --covariate METRIC=COLUMN"),

@@ -50,6 +50,7 @@ def test_the_table_is_that_of_summarize(rankine: Command) -> None:
         (["--col", "variant=country"], {"columns": {"variant": "country"}}),
         (["--exposure", "pageview"], {"exposure": "pageview"}),
         (["--last-page", "heartbeat"], {"last_page": "heartbeat"}),
+        (["--max-events", "20"], {"max_events": 20}),
         (["--confidence", "0.5"], {"confidence": 0.5}),
     ],
 )  # fmt: skip

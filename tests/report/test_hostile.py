@@ -95,7 +95,7 @@ def summary(word: str, _: Path) -> list[Any]:
         rk.online.summarize(events, "ctr", by=by, daily=by == "country")
         for by in ("variant", "country")
     ]
-    assert all("perhaps a robot" in " ".join(found.notes) for found in summaries)
+    assert all("possibly a bot" in " ".join(found.notes) for found in summaries)
     return [page_of_online(found, word, word, (), clicks) for found in summaries]
 
 

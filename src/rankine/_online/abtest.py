@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+import polars.selectors as cs
 
 from rankine._base.checks import check_choice, check_count, check_flag, check_number
 from rankine._online.abresult import ABTest, Settings
@@ -51,6 +55,7 @@ def ab_test(
     better: Mapping[str, Literal["higher", "lower"]] | None = None,
     margin: Mapping[str, float | str] | None = None,
     cap: Mapping[str, float] | float | None = None,
+    winsorize: float | None = None,
     ratio: Mapping[Any, float] | None = None,
     correction: Literal["holm", "bonferroni", "bh", "none"] = "holm",
     always_correction: Literal["holm", "bonferroni", "none"] = "holm",
@@ -104,6 +109,9 @@ def ab_test(
             for not being worse, and not corrected.
         cap: {metric: size}: the largest numerator of a user, fixed before the test; for
             events, a number: the longest time on a page, as in `summarize`.
+        winsorize: a share above 0.5 and below 1, such as 0.999: the numerators and
+            denominators of users are cut to this quantile over the users of all arms.
+            There are no confidence sequences then. Not for quantiles.
         ratio: {variant: share}, the expected shares of users; equal if not given.
         correction: how to correct for the number of metrics, variants and segments
             together.
@@ -114,7 +122,8 @@ def ab_test(
         expected_n: the number of users in both arms at which confidence sequences are
             tightest. Fix it before the first look, and keep it.
         seed: the seed of what is drawn for quantiles; nothing else is drawn.
-        rules: how events are read, as in `summarize`: columns, kinds, exposure, window.
+        rules: how events are read, as in `summarize`: columns, kinds, exposure, window;
+            ``max_events=`` leaves out users with more events after their exposure.
 
     Returns:
         The effects with intervals, p-values and verdicts, the check of the sample
@@ -162,6 +171,8 @@ def ab_test(
         cuped=bool(covariates) or cuped is True, seed=seed,
     )  # fmt: skip
     check_settings(settings)
+    if winsorize is not None:
+        check_number("winsorize", winsorize, above=0.5, below=1)
     check_flag("cuped", cuped)
     check_flag("daily", daily)
     cohort = cohort_of(
@@ -169,7 +180,23 @@ def ab_test(
         covariates=covariates, cuped=cuped, cap=cap, better=better, rules=rules,
     )  # fmt: skip
     settings = replace(settings, **limits_of(data, cap, rules))
-    return compared(cohort, settings, margins_of(margin, cohort), ratio)
+    if winsorize is not None:
+        cohort = cohort.winsorized(winsorize)
+    test = compared(cohort, settings, margins_of(margin, cohort), ratio)
+    if winsorize is not None:
+        test = _without_sequences(test)
+    return replace(test, notes=(*test.notes, *cohort.carriers()))
+
+
+def _without_sequences(test: ABTest) -> ABTest:
+    """Leave out what holds at every look, as caps that come from the data do not."""
+    always = cs.starts_with("always_", "p_always")
+    unknown = always.cast(pl.Float64) * math.nan
+    by_day = None if test.by_day is None else test.by_day.with_columns(unknown)
+    return replace(
+        test, details=test.details.with_columns(unknown), by_day=by_day,
+        notes=tuple(note for note in test.notes if note != _RETURNING),
+    )  # fmt: skip
 
 
 def cohort_of(

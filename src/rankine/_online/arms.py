@@ -34,10 +34,10 @@ def by_arm(cohort: Cohort) -> tuple[dict[Place, Any], dict[str, int]]:
     For a quantile, these are its values. Also returns how many users each variant has.
     Blocks are merged in order, so that the number of threads does not matter.
     """
-    variants, codes = _coded(cohort.frame["variant"])
+    variants, codes = coded(cohort.frame["variant"])
     segments: Sequence[str | None] = [None]
     if cohort.is_segmented:
-        segments, inner = _coded(cohort.frame["segment"])
+        segments, inner = coded(cohort.frame["segment"])
         codes = codes.astype(np.int64) * len(segments) + inner
     arms = [(variant, segment) for variant in variants for segment in segments]
     columns = cohort.columns()
@@ -99,7 +99,7 @@ def _same(measures: Sequence[Measure]) -> dict[Measure, Measure]:
     }
 
 
-def _coded(labels: pl.Series) -> tuple[list[str], Any]:
+def coded(labels: pl.Series) -> tuple[list[str], Any]:
     """Return the different labels, and the number of each row's label."""
     names = labels.head(_BLOCK).unique().sort()
     if len(names) <= _FEW:

@@ -39,6 +39,12 @@ _BLOCK = 1 << 23
 _UPPER = np.triu_indices(SIDES)
 
 
+_TOO_MANY = (
+    "too many; if a few users make up most of it, winsorize= (--winsorize) caps what "
+    "each counts in a test, and max_events= (--max-events) leaves out bots"
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """How often the test of each metric found a difference where there is none.
@@ -98,7 +104,7 @@ class Calibration:
             tied = percent(self.tied[row["metric"]], 1)
             return f"OK, fewer because {tied} of users are tied at the quantile"
         if row["low"] > self.alpha:
-            return "too many"
+            return _TOO_MANY
         return "too few" if row["high"] < self.alpha else "OK"
 
     def _repr_html_(self) -> str:

@@ -11,15 +11,17 @@ import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_choice, check_number
-from rankine._base.text import count, grouped, p_equals
+from rankine._base.text import count, grouped, p_equals, percent
 from rankine._io import open_table
 from rankine._io.columns import told_column
 from rankine._io.repeats import first_repeat
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
+from rankine._online.arms import coded
 from rankine._online.asked import sums_of
 from rankine._online.metrics import parts_of
 from rankine._online.moments import Moments
+from rankine._online.oddities import carriers
 from rankine._online.sources import rows_of
 from rankine._online.sums import new_by_day
 from rankine.errors import DataError, ParameterError, nearest
@@ -48,6 +50,7 @@ class Measure:
         before: the same two columns from before the test; None without CUPED.
         quantile: the share of users below it, if it is a quantile of y.
         cap: the largest y of a user; larger ones are cut to it.
+        cap_x: the same for x.
         higher: whether higher is better; None if neither is.
         over: what is wrong where y is above x, if it is a share; otherwise empty.
     """
@@ -58,6 +61,7 @@ class Measure:
     before: tuple[str, str | None] | None = None
     quantile: float | None = None
     cap: float | None = None
+    cap_x: float | None = None
     higher: bool | None = True
     over: str = ""
 
@@ -66,10 +70,42 @@ class Measure:
         """The columns that it needs."""
         return [name for name in (self.y, self.x, *(self.before or ())) if name]
 
-    def values(self, users: Mapping[str, Floats]) -> tuple[list[Floats | None], int]:
-        """Return its four columns for the users who have a value, and how many do."""
+    def sides(self, users: Mapping[str, Floats]) -> tuple[Floats, Floats | None]:
+        """Return its numerators and denominators, cut to its caps."""
         y = users[self.y]
         x = None if self.x is None else users[self.x]
+        if self.cap is not None:
+            y = np.minimum(y, self.cap)
+        if x is not None and self.cap_x is not None:
+            x = np.minimum(x, self.cap_x)
+        return y, x
+
+    def winsorized(self, users: Mapping[str, Floats], share: float) -> Measure:
+        """Cap both sides at a quantile over all users who have a value."""
+        if self.quantile is not None:
+            msg = f"winsorize cannot be given for {self.name}, which is a quantile"
+            raise ParameterError(msg)
+        (y, x, *_), n = self.values(users)
+        caps = [
+            None
+            if side is None or not n
+            else float(np.quantile(side, share, method="inverted_cdf"))
+            for side in (y, x)
+        ]
+        for side, cap in zip((y, x), caps, strict=True):
+            if side is not None and cap == 0 < side.max():
+                more = percent(np.count_nonzero(side > 0) / n, 2)
+                msg = (
+                    f"winsorize={share:g} would cap {self.name} at 0, as only {more} "
+                    "of users have more; give a share nearer to 1, or leave the metric "
+                    "out"
+                )
+                raise DataError(msg)
+        return replace(self, cap=caps[0], cap_x=caps[1])
+
+    def values(self, users: Mapping[str, Floats]) -> tuple[list[Floats | None], int]:
+        """Return its four columns for the users who have a value, and how many do."""
+        y, x = self.sides(users)
         before: list[Floats | None] = [None, None]
         if self.before is not None:
             before = [None if name is None else users[name] for name in self.before]
@@ -80,8 +116,6 @@ class Measure:
                     np.where(known_before, column, 0)  # type: ignore[arg-type]
                     for column in (before[0], ones)
                 ]
-        if self.cap is not None:
-            y = np.minimum(y, self.cap)
         columns, known = [y, x, *before], _known(y, x)
         if known is None:
             return columns, len(y)
@@ -90,7 +124,7 @@ class Measure:
 
     def known_of(self, users: Mapping[str, Floats]) -> Any:
         """Return the moments of its columns, or the values of a quantile."""
-        if self.quantile is None and self.cap is None:
+        if self.quantile is None and self.cap is None and self.cap_x is None:
             names = (self.y, self.x, *(self.before or (None, None)))
             plain = [None if name is None else users[name] for name in names]
             moments = Moments.of(plain, len(users[self.y]))
@@ -120,6 +154,7 @@ class Cohort:
         warnings: what makes the results of a test doubtful.
         looks: gives the users up to each day; None if days were not asked for.
         came: how many users came first on each day of a log, if that was asked for.
+        ids: the ids of users; None if they are not known.
     """
 
     frame: pl.DataFrame
@@ -129,6 +164,7 @@ class Cohort:
     warnings: tuple[str, ...] = ()
     looks: Looks | None = None
     came: tuple[int, ...] = ()
+    ids: pl.Series | None = None
 
     @property
     def is_segmented(self) -> bool:
@@ -171,6 +207,47 @@ class Cohort:
             for measure in self.measures
         )
         return replace(self, measures=measures)
+
+    def winsorized(self, share: float) -> Cohort:
+        """Cap what each user counts at a quantile over the users of all arms."""
+        columns, said = self.columns(), []
+        measures = tuple(own.winsorized(columns, share) for own in self.measures)
+        for own, capped in zip(self.measures, measures, strict=True):
+            cut, parts = np.zeros(self.frame.height, np.bool_), []
+            names = ("numerators", "denominators") if own.x else ("values",)
+            caps, sides = (capped.cap, capped.cap_x), own.sides(columns)
+            for name, cap, side in zip(names, caps, sides, strict=False):
+                if cap is not None and side is not None and (side > cap).any():
+                    parts.append(f"{name} above {cap:,g}")
+                    cut |= side > cap
+            n = count(int(np.count_nonzero(cut)), "user")
+            what = f"{' and '.join(parts)}, of {n}" if parts else "nothing"
+            before = "; values before the test are not cut" if own.before else ""
+            said.append((own.name, f"winsorize={share:g} cuts {what}{before}"))
+        notes = (*self.notes, *grouped(said), _NO_SEQUENCE)
+        return replace(self, measures=measures, notes=notes)
+
+    def carriers(self) -> list[str]:
+        """Name the users who carry much of the variance of a metric in their arm."""
+        if self.ids is None:
+            return []
+        columns, notes = self.columns(), []
+        names, codes = coded(self.frame["variant"])
+        arms = [(arm, np.flatnonzero(codes == n)) for n, arm in enumerate(names)]
+        for measure in self.measures:
+            if measure.quantile is not None:
+                continue
+            y, x = measure.sides(columns)
+            x = np.ones(len(y)) if x is None else x
+            for arm, rows in arms:
+                notes += carriers(measure.name, y, x, self.ids, rows, arm)
+        return notes
+
+
+_NO_SEQUENCE = (
+    "winsorize= leaves no confidence sequence: the caps come from the data, and change "
+    "from look to look"
+)
 
 
 def check_names(option: str, given: Any, names: Sequence[str]) -> None:
@@ -229,17 +306,17 @@ def from_events(
     notes = [*sums.notes]
     if cuped:
         notes += _without_before(frame, measures)
-    warnings = _moved_shares(frame) if by is not None else []
+    warnings = []
+    if by is not None:
+        warnings = [*_moved_shares(frame), *_selected(frame, sums.busy)]
     return Cohort(
         frame, measures, tuple(notes), sums.excluded, tuple(warnings), looks,
-        sums.arrivals,
+        sums.arrivals, sums.frame["user"],
     )  # fmt: skip
 
 
 def _moved_shares(frame: pl.DataFrame) -> list[str]:
     """Warn if the shares of the arms changed from day to day."""
-    from scipy.special import chdtrc  # noqa: PLC0415 - scipy is slow to import
-
     days = frame.filter(pl.col("first").is_not_null()).select(
         pl.col("first").dt.date().alias("date"), "variant"
     )
@@ -247,19 +324,53 @@ def _moved_shares(frame: pl.DataFrame) -> list[str]:
         (pl.col("variant") == variant).sum().alias(variant)
         for variant in sorted(frame["variant"].unique())
     )
-    counts = table.drop("date").to_numpy().astype(np.float64)
-    if len(counts) < _PAIR or counts.shape[1] < _PAIR:
-        return []
-    expected = counts.sum(1, keepdims=True) * counts.sum(0) / counts.sum()
-    far = ((counts - expected) ** 2 / expected).sum()
-    p = float(chdtrc((len(counts) - 1) * (counts.shape[1] - 1), far))
-    if p >= ODD_RATIO or expected.min() < 5:  # noqa: PLR2004 - as is usual for the test
+    p = _same_shares(table.drop("date").to_numpy().astype(np.float64))
+    if p >= ODD_RATIO:
         return []
     said = (
         f"the shares of the variants changed from day to day ({p_equals(p)}): days "
         "with other habits weigh more in one arm; compare within days"
     )
     return [said]
+
+
+def _selected(frame: pl.DataFrame, busy: Mapping[str, int]) -> list[str]:
+    """Warn that users were left out by what they did, above all if by one arm more."""
+    if not busy:
+        return []
+    kept = dict(frame.group_by("variant").len().iter_rows())
+    arms = sorted({*kept, *busy})
+    counts = [[busy.get(arm, 0), kept.get(arm, 0)] for arm in arms]
+    p = _same_shares(np.array(counts, np.float64))
+    each = ", ".join(f"{arm} {n:,}" for arm, (n, _) in zip(arms, counts, strict=True))
+    said = (
+        f"max_events= or --max-events selects users by what they did ({each} left "
+        "out): a variant that makes users do more loses more of them, and its effect "
+        "looks smaller; winsorize= or --winsorize keeps them all"
+    )
+    if p >= ODD_RATIO:
+        return [said]
+    more = (
+        f"the variants lose different shares of users to max_events= ({p_equals(p)}): "
+        "those who are left cannot be compared"
+    )
+    return [said, more]
+
+
+def _same_shares(counts: Floats) -> float:
+    """Return the chi-squared p-value of equal shares in all rows of a table.
+
+    It is 1 where less than 5 is expected in a cell, as is usual for the test.
+    """
+    from scipy.special import chdtrc  # noqa: PLC0415 - scipy is slow to import
+
+    if len(counts) < _PAIR or counts.shape[1] < _PAIR:
+        return 1.0
+    expected = counts.sum(1, keepdims=True) * counts.sum(0) / counts.sum()
+    if expected.min() < 5:  # noqa: PLR2004
+        return 1.0
+    far = ((counts - expected) ** 2 / expected).sum()
+    return float(chdtrc((len(counts) - 1) * (counts.shape[1] - 1), far))
 
 
 ODD_RATIO = 0.001
@@ -319,8 +430,10 @@ def from_users(
     if frame.height == 0:
         msg = f"{table.name} has no rows"
         raise DataError(msg)
+    units = None
     if "unit" in column_of:
-        _refuse_twice(ids(frame[column_of["unit"]], "user", origin, hint="")[0], origin)
+        units = ids(frame[column_of["unit"]], "user", origin, hint="")[0]
+        _refuse_twice(units, origin)
     columns = [
         _labels(frame[name], role, origin)
         for role, name in column_of.items()
@@ -330,7 +443,7 @@ def from_users(
     typed = pl.DataFrame(columns)
     notes = [*table.notes, *_left_out(typed, measures)]
     notes += _without_before(typed, measures)
-    return Cohort(typed, measures, tuple(notes))
+    return Cohort(typed, measures, tuple(notes), ids=units)
 
 
 def _labels(column: pl.Series, role: str, origin: Any) -> pl.Series:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rankine._base.text import count, percent
+from rankine._online.spreads import influences
 from rankine._online.users import added
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from rankine._base.arrays import Floats, Ints
+
 _HEAVY = 0.1
 _FEW_USERS = 20
 """With fewer users than this, one may well have a tenth of the events."""
+_USUAL, _TIMES = 0.99, 20
+"""A user with more events than so many times this quantile may be a bot."""
 
 
 def counted(n: int, reason: str) -> str:
@@ -38,14 +46,7 @@ def oddities(rows: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[st
     """
     each = added(rows, "user")
     total = {name: int(each[name].sum()) for name in each.columns if name != "user"}
-    notes = []
-    most = int(each["events"].max() or 0)  # type: ignore[arg-type]
-    share = most / total["events"] if total["events"] else 0
-    if each.height >= _FEW_USERS and share >= _HEAVY:
-        heaviest = ids[each["user"].filter(each["events"] == most)].min()
-        notes.append(
-            f"user {heaviest!r} has {percent(share)} of the events: perhaps a robot"
-        )
+    notes = _busiest(each, ids) if each.height >= _FEW_USERS else []
     more = int((each["clicks"] > each["impressions"]).sum())
     if more and total["impressions"]:
         notes.append(f"{count(more, 'user')} with more clicks than impressions")
@@ -59,3 +60,75 @@ def oddities(rows: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[st
     if "value" in has and total["revenue"] < 0:
         notes.append("revenue is negative: refunds exceed sales")
     return notes
+
+
+def _busiest(each: pl.DataFrame, ids: pl.Series) -> list[str]:
+    """Say who has far more events than others, or else a tenth of all."""
+    events = each["events"]
+    most, total = int(events.max() or 0), int(events.sum())  # type: ignore[arg-type]
+    heaviest = ids[each["user"].filter(events == most)].min()
+    usual = np.quantile(events.to_numpy(), _USUAL, method="inverted_cdf")
+    limit = _TIMES * int(usual)
+    if n := int((events > limit).sum()):
+        said = (
+            f"{count(n, 'user')} with more than {limit:,} events, {_TIMES} times the "
+            f"99th percentile of users (most: user {str(heaviest)!r}, {most:,}): "
+            "possibly a bot; max_events= or --max-events leaves such users out, and "
+            "winsorize= or --winsorize caps what each counts in a test"
+        )
+        return [said]
+    share = most / max(total, 1)
+    return [f"user {str(heaviest)!r} has {percent(share)} of the events"] * (
+        share >= _HEAVY
+    )
+
+
+def carriers(
+    metric: str,
+    y: Floats,
+    x: Floats,
+    ids: pl.Series,
+    rows: Ints,
+    where: str | None,
+) -> list[str]:
+    """Name the users who carry more than a tenth of the variance of a metric.
+
+    Args:
+        metric: its name.
+        y: its numerators, a user each.
+        x: its denominators.
+        ids: the ids of the users.
+        rows: the places of the users of one variant.
+        where: that variant; None if there are none.
+
+    Returns:
+        A note with their shares of the sum of (y - R x)^2 over users, the largest
+        first; none if nobody carries so much, or fewer than 20 users have a value.
+
+    >>> import polars as pl
+    >>> ids = pl.Series([*"abcdefghijklmnopqrst"])
+    >>> y, x = np.array([20.0] + 19 * [0.0]), np.ones(20)
+    >>> carriers("spent", y, x, ids, np.arange(20), "B")
+    ["spent: of the variance in B, user 'a' makes up 95 %"]
+    """
+    y, x = y[rows], x[rows]
+    if math.isnan(y.sum() + x.sum()):
+        known = ~np.isnan(y + x)
+        y, x, rows = y[known], x[known], rows[known]
+    if len(y) < _FEW_USERS or not x.sum():
+        return []
+    ratio = y.sum() / x.sum()
+    squares = y - ratio * x
+    squares *= squares
+    least = _HEAVY * squares.sum()
+    if squares.max() <= least or not influences(y, x, ratio).any():
+        return []
+    heavy = np.flatnonzero(squares > least)
+    shares = squares[heavy] / squares.sum()
+    whose = map(str, ids[rows[heavy]])
+    named = [
+        f"user {user!r} makes up {percent(-share)}"
+        for share, user in sorted(zip(-shares, whose, strict=True))
+    ]
+    place = "" if where is None else f" in {where}"
+    return [f"{metric}: of the variance{place}, {', '.join(named)}"] if named else []

@@ -49,6 +49,7 @@ class RuleOptions(TypedDict, total=False):
     exposure: str | None
     window: float | timedelta | None
     duplicates: Literal["drop", "keep"]
+    max_events: int | None
 
 
 @dataclass(frozen=True)

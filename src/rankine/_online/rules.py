@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from rankine._base.checks import check_choice, check_flag
+from rankine._base.checks import check_choice, check_count, check_flag
 from rankine._io.columns import check_parts
 from rankine._online.times import DAY, SECOND, span
 from rankine.errors import ParameterError, nearest
@@ -73,6 +73,7 @@ class Rules:
             given.
         window: days after the first exposure that count; all if not given.
         duplicates: whether identical rows are dropped or kept.
+        max_events: users with more events that count are left out; none if not given.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -85,6 +86,7 @@ class Rules:
     exposure: str | None = None
     window: float | timedelta | None = None
     duplicates: Literal["drop", "keep"] = "drop"
+    max_events: int | None = None
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
@@ -121,6 +123,8 @@ class Rules:
                 f"number of seconds, got {engaged!r}"
             )
             raise ParameterError(msg)
+        if self.max_events is not None:
+            check_count("max_events", self.max_events, least=1)
         _ = self.gap, self.engaged_after, self.longest, self.within
 
     @property

@@ -74,12 +74,20 @@ def spread(y: Floats, x: Floats, value: float, often: Ints | None = None) -> flo
     n = _users(y, often)
     if n < 2:  # noqa: PLR2004 - one user has no spread
         return math.nan
-    influence = y - value * x
-    size = np.abs(y) + np.abs(x) + np.abs(value * x)
-    if bool((np.abs(influence) <= _NOISE * size).all()):
+    influence = influences(y, x, value)
+    if not influence.any():
         return 0.0
     error = math.sqrt(total(influence * influence, often) / (n - 1) / n)
     return error / (total(x, often) / n)
+
+
+def influences(y: Floats, x: Floats, value: float) -> Floats:
+    """Return y - R x for each user; 0 for all if it is only what rounding leaves."""
+    influence = y - value * x
+    size = np.abs(y) + np.abs(x) + np.abs(value * x)
+    if bool((np.abs(influence) <= _NOISE * size).all()):
+        return np.zeros(len(y))
+    return influence
 
 
 def _users(y: Floats, often: Ints | None) -> int:

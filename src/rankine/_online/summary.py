@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
+import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_number
@@ -14,18 +15,20 @@ from rankine._io.values import kind_of
 from rankine._online.drawn import Drawn
 from rankine._online.log import EventLog
 from rankine._online.metrics import OnlineMetric, check_metrics
+from rankine._online.oddities import carriers
 from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
 from rankine._online.rules import Rules, check_groups, check_titles
 from rankine._online.spreads import summed
-from rankine._online.sums import UserCounts
+from rankine._online.sums import UserCounts, sides_of
 from rankine._online.table import counts_of
+from rankine._online.users import AFTER
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._online.spreads import Pairs
-    from rankine._online.sums import UserSums
+    from rankine._online.sums import Counted, UserSums
 
 BEYOND_GROUPS = {
     **dict.fromkeys(("value", "low", "high"), pl.Float64),
@@ -266,7 +269,8 @@ def summarize(
             ``engaged=`` the events that make a session engaged, or seconds;
             ``unit=`` what converts: users, sessions or clicks; ``cap=`` the most
             seconds of a page view; ``last_page="heartbeat"``; ``exposure=`` the event
-            that exposes; ``window=`` days after it; ``duplicates="keep"``.
+            that exposes; ``window=`` days after it; ``duplicates="keep"``;
+            ``max_events=`` leaves out users with more events than that.
 
     Returns:
         A `Summary`: ``.table``, ``.definitions``, ``.excluded``, ``.notes``. A metric
@@ -345,7 +349,7 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
         for name, label in zip(names, groups, strict=True)
     }
     table = pl.DataFrame(rows, types | BEYOND_GROUPS, orient="row")
-    notes = counts.notes
+    notes = (*counts.notes, *_heavy(users, counts))
     if users.by is not None and "variant" not in users.facts.has:
         notes = (*notes, "the log has no variant: all users are one group")
     return Summary(
@@ -358,6 +362,22 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
         confidence,
         tuple(names),
     )
+
+
+def _heavy(users: UserCounts, counts: Counted) -> list[str]:
+    """Name the users who carry much of the variance of a metric in their variant."""
+    rows = counts.of(AFTER).sort("user")
+    number = rows["user"].to_numpy()
+    sides = rows.select(*sides_of(counts.metrics, users.rules))
+    variant, notes = counts.groups["variant"][number], []
+    ids = users.ids[number]
+    for name in counts.metrics:
+        y, x = (sides[f"{name}.{side}"].to_numpy() for side in "yx")
+        for code in np.unique(variant):
+            here = np.flatnonzero(variant == code)
+            where = users.texts["variant"][int(code)]
+            notes += carriers(name, y, x, ids, here, where)
+    return notes
 
 
 def _cell(

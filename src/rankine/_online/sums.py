@@ -7,7 +7,7 @@ user, and rows merge by id.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -70,6 +70,7 @@ class UserSums:
         metrics: the metrics, by name, in their order.
         left_out: metric -> why it is not there.
         arrivals: how many users came first on each day, if days are kept separate.
+        busy: how many users of each variant had more events than allowed.
     """
 
     frame: pl.DataFrame
@@ -78,6 +79,7 @@ class UserSums:
     metrics: dict[str, OnlineMetric]
     left_out: dict[str, str]
     arrivals: tuple[int, ...] = ()
+    busy: Mapping[str, int] = field(default_factory=dict)
 
 
 def new_by_day(frame: pl.DataFrame, column: str) -> tuple[int, ...]:
@@ -104,6 +106,7 @@ class Counted:
         left_out: metric -> why it is not there.
         notes: what was assumed, and what is odd.
         excluded: events and users that were left out, by reason.
+        busy: how many users of each variant had more events than allowed.
     """
 
     rows: pl.DataFrame
@@ -113,6 +116,7 @@ class Counted:
     left_out: dict[str, str]
     notes: tuple[str, ...]
     excluded: dict[str, int]
+    busy: Mapping[str, int]
 
     def of(self, phase: int, day: int | None = None) -> pl.DataFrame:
         """Return the counts of all users who count, a row each: of a day or of all."""
@@ -244,6 +248,8 @@ class UserCounts:
             raise ParameterError(msg)
         how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, daily=False)
         views = pl.concat(map(how.page_views, self.log.parts()))
+        busy = self.ids.filter(pl.Series(self._busy())).to_frame()
+        views = views.join(busy, on="user", how="anti")
         users = (views["user"].rank("dense") - 1).to_numpy()
         return users, views["dwell"].to_numpy()
 
@@ -265,8 +271,10 @@ class UserCounts:
             if n and (what not in ABOUT or ABOUT[what] in needed)
         ]
         notes += notes_on(facts.words, self.rules)
-        users, groups = self._users(excluded, notes)
-        counts = Counted(self.rows, users, groups, metrics, left_out, (), excluded)
+        users, groups, busy = self._users(excluded, notes)
+        counts = Counted(
+            self.rows, users, groups, metrics, left_out, (), excluded, busy
+        )
         for phase, when in (
             (BEYOND, "after the window"),
             (BEFORE, "before the first exposure"),
@@ -321,7 +329,7 @@ class UserCounts:
         days = counts.counting(AFTER).select("user", pl.col("day").cast(pl.Date))
         return UserSums(
             rows, counts.notes, counts.excluded, metrics, counts.left_out,
-            new_by_day(days, "day") if self.daily else (),
+            new_by_day(days, "day") if self.daily else (), counts.busy,
         )  # fmt: skip
 
     def groups(
@@ -388,11 +396,15 @@ class UserCounts:
 
     def _users(
         self, excluded: dict[str, int], notes: list[str]
-    ) -> tuple[Bools, dict[str, AnyArray]]:
-        """Return which users count, and their groups."""
+    ) -> tuple[Bools, dict[str, AnyArray], dict[str, int]]:
+        """Return which users count, their groups, and how many were too busy."""
         users = np.ones(len(self.ids), dtype=np.bool_)
         if self.by_arm and len(self.texts["variant"]) > 1:
             users = self._in_one_arm(excluded, notes)
+        busy = users & self._busy()
+        most = self.rules.max_events
+        self._leave(excluded, f"with more than {most:,} events" if most else "", busy)
+        users &= ~busy
         groups = {}
         columns = {"variant": self.by, "segment": self.segment}
         for label, column in columns.items():
@@ -411,7 +423,25 @@ class UserCounts:
             reasons = ", ".join(counted(n, reason) for reason, n in excluded.items())
             msg = f"no user is left: {reasons}"
             raise DataError(msg)
-        return users, groups
+        return users, groups, self._by_variant(busy)
+
+    def _busy(self) -> Bools:
+        """Say which users have more events that count than the rules allow."""
+        busy = np.zeros(len(self.ids), dtype=np.bool_)
+        if self.rules.max_events is not None:
+            after = self.rows.filter(pl.col("phase") == AFTER)
+            each = after.group_by("user").agg(pl.col("events").sum())
+            many = each.filter(pl.col("events") > self.rules.max_events)
+            busy[many["user"].to_numpy()] = True
+        return busy
+
+    def _by_variant(self, users: Bools) -> dict[str, int]:
+        """Count some users by the variant they were first seen in."""
+        if "variant" not in self.seen.columns or not users.any():
+            return {}
+        n_of = np.bincount(self.seen["variant"].to_numpy()[users]).tolist()
+        names = self.texts["variant"].to_list()
+        return {names[code]: n for code, n in enumerate(n_of) if n and code}
 
     def _in_one_arm(self, excluded: dict[str, int], notes: list[str]) -> Bools:
         """Leave out users in several arms, then those who were never exposed."""

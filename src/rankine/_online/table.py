@@ -59,8 +59,8 @@ _ALWAYS = {"user", "events", "impressions", "clicks", "actions"}
 """Columns that every table of users has, and no log."""
 _OF_USER = "variants", "first_exposure"
 """What is known of a user, whatever the day."""
-_ASKED_LATER = {"unit", "columns"}
-"""Rules that are about metrics or names, and not about how events are counted."""
+_ASKED_LATER = {"unit", "columns", "max_events"}
+"""Rules that are about metrics, names or users, not about how events are counted."""
 _ARM = "variant"
 _OF_LOGS = "event", "user", "session"
 _OF_TIME = "seconds_on_page", "timed_page_views", "untimed_page_views"
@@ -242,7 +242,7 @@ def users(
         daily: whether each day of a user has a row of its own.
         memory_limit: as in `summarize`.
         rules: how events are read and counted, which is then settled in the table;
-            ``unit=`` is left to the metrics.
+            ``unit=`` and ``max_events=`` are left to the metrics.
 
     Returns:
         A frame with ``user`` (and ``day``), the groups of the user, and how many

@@ -78,6 +78,11 @@ if TYPE_CHECKING:
     "repeatable.",
 )  # fmt: skip
 @click.option(
+    "--winsorize", type=float, metavar="SHARE",
+    help="Cut what each user counts to this quantile over all users, such as 0.999; "
+    "there are no intervals that hold at every look then.",
+)  # fmt: skip
+@click.option(
     "--ratio", multiple=True, callback=pairs, metavar="VARIANT=SHARE",
     help="The expected share of users; equal shares if not given; repeatable.",
 )  # fmt: skip
@@ -112,6 +117,7 @@ def command(
     covariates: dict[str, str],
     margin: dict[str, str],
     most: dict[str, str],
+    winsorize: float | None,
     ratio: dict[str, str],
     sql: str | None,
     queries: str | None,
@@ -172,6 +178,7 @@ def command(
         test = ab_test(
             log, control=control, metrics=asked, unit=unit,
             variant=variant, segment=segment, cuped=cuped, cap=caps,
+            winsorize=winsorize,
             daily=daily,
             covariates=_named(tuple(map("=".join, covariates.items()))) or None,
             better=better or None,  # type: ignore[arg-type]
@@ -235,7 +242,7 @@ def _refuse_with_users(columns: dict[str, str]) -> None:
 _GIVEN = ParameterSource.COMMANDLINE
 _OF_EVENTS = (
     "queries", "daily", "cuped", "kinds", "session_gap", "engaged", "unit", "cap",
-    "last_page", "exposure", "window", "keep_duplicates",
+    "last_page", "exposure", "window", "max_events", "keep_duplicates",
 )  # fmt: skip
 
 

@@ -76,6 +76,10 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
         help="Count only this many days after the first exposure.",
     ),
     click.option(
+        "--max-events", type=int, metavar="N",
+        help="Leave out users with more events that count, such as bots.",
+    ),
+    click.option(
         "--keep-duplicates", is_flag=True, help="Count identical rows each time."
     ),
 )  # fmt: skip
