@@ -155,7 +155,8 @@ def test_an_ab_test(
     wanted["Choice and value"] = [
         ["control", "A"], ["confidence", "0.95"], ["correction", "holm"],
         ["always_correction", "holm"], ["lift", "delta"], ["expected_n", "10000"],
-        ["cuped", "False"], ["seed", "0"],
+        ["cuped", "False"], ["seed", "0"], ["margin", "engagement_rate 2%"],
+        ["cap", "none"], ["page_cap", "none"], ["window", "none"],
     ]  # fmt: skip
     wanted["Package and version"] = PACKAGES
     assert seen == wanted
