@@ -106,15 +106,14 @@ class Counting:
         rows = self._counts(events)
         for more in (self._pages(events), _converting_clicks(events), *_money(events)):
             rows = rows.join(more, on=ROW, how="left", nulls_equal=True)
-        whole = [pl.col(name).cast(pl.Int64) for name in COUNTS]
-        absent = [
-            pl.lit(0, pl.Int128).alias(name)
-            for name in AMOUNTS
-            if name not in rows.columns
+        types = dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys(AMOUNTS, pl.Int128)
+        numbers = [
+            (pl.col(name).fill_null(0) if name in rows.columns else pl.lit(0))
+            .cast(dtype)
+            .alias(name)
+            for name, dtype in types.items()
         ]
-        rows = rows.with_columns(pl.exclude(ROW).fill_null(0))
-        rows = rows.with_columns(*whole, *absent).select(*ROW, *COUNTS, *AMOUNTS)
-        return rows, seen, n_again
+        return rows.select(*ROW, *numbers), seen, n_again
 
     def page_views(self, events: pl.DataFrame) -> pl.DataFrame:
         """Return the page views of some users that have a time: user and dwell."""
@@ -129,17 +128,18 @@ class Counting:
 
         Of groups that were seen at the same time, it is the first by name.
         """
-        time = pl.col("time") if "time" in self.has else pl.lit(0, pl.Int64)
+        if "time" not in self.has:
+            events = events.with_columns(pl.lit(0, pl.Int64).alias("time"))
+        first = pl.col("time")
+        if "exposes" in events.columns:
+            first = first.filter(pl.col("exposes"))
         every = events.select("user").unique()
         for label in ("variant", "segment"):
             if label not in self.has:
                 continue
             named = events.filter(pl.col(label) > 0)
-            exposes = pl.lit(value=True)
-            if "exposes" in events.columns:
-                exposes = pl.col("exposes")
             groups = named.group_by("user", label).agg(
-                time.min().alias("seen"), time.filter(exposes).min().alias("first")
+                pl.col("time").min().alias("seen"), first.min().alias("first")
             )
             groups = (
                 groups.sort("user", "seen", label)
@@ -230,7 +230,6 @@ class Counting:
         kinds = {name: pl.col("kind") == CODES[kind] for name, kind in _OF_KIND.items()}
         kinds["acts"] = pl.col("kind") >= len(PASSIVE)
         kinds["actions"] = pl.col("fact") % 2 == 1
-        kinds["orders"] = pl.lit(value=False)
         if "value" in self.has:
             kinds["orders"] = kinds["conversions"] & (pl.col("value") != 0)
         piece = begins.cum_sum().alias("piece")
@@ -263,8 +262,8 @@ class Counting:
             .alias("bounces"),
             engaged.sum().alias("engaged_sessions"),
         )
-        counted = ["events", *_OF_KIND, "actions", "orders"]
-        of_pieces = pieces.group_by(ROW).agg(pl.col(counted).sum())
+        counted = {"events", *kinds} - {"acts"}
+        of_pieces = pieces.group_by(ROW).agg(pl.col(*sorted(counted)).sum())
         return of_pieces.join(of_visits, on=ROW, how="left", nulls_equal=True)
 
     def _dwells(self, events: pl.DataFrame) -> pl.DataFrame:
