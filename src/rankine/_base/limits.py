@@ -72,9 +72,9 @@ class Limits:
             and 0.31 s and 0.79 s with 32 MB.
         batch_rows: events of a log that are read and counted together, 25 MB of
             columns: three million take 2.9 s, 3.6 s with 1 << 15 and 5 s at once.
-        held_events: events that are kept as such, so that they may come in any order,
-            before those of sessions that are over become sums; 30 MB: three million
-            take 3.0 s, also with 1 << 17, and 3.7 s with 1 << 14.
+        held_events: events that are held as they came, before they are brought
+            together by user, and that are counted at once, 45 MB: ten million take 4.8
+            s and 1.1 GB, also with 1 << 18, and 5.3 s and 1.8 GB with 1 << 24.
         held_bytes: bytes of rows of mixed queries that are written to disk, or read
             from there, at once; fewer where memory is short.
         scanned_rows: rows of a Parquet file that are read at once: three million take

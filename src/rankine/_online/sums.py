@@ -1,8 +1,11 @@
-"""Sums per user: the state from which all online metrics and intervals are computed.
+"""What the users of a log did, from counts to the sums of metrics.
 
-The randomised unit is the user, and every metric is a ratio of two sums over users.
-Second moments of days do not add up if users return, so a row of sums is kept for each
-user, and rows merge by id.
+- `UserCounts`: whole numbers per user, phase and day, of all users that were seen.
+- `Counted`: the same with what was asked: the metrics, who of them counts (not those in
+  two variants, for example), what was left out and what is odd.
+- `UserSums`: the numerators and denominators of metrics per user, of which tests and
+  intervals are made. The randomised unit is the user, and every metric is a ratio of
+  two sums over users.
 """
 
 from __future__ import annotations

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from rankine._online.rules import Rules
 
 BEFORE, AFTER, BEYOND = 0, 1, 2
-"""Before the first exposure, after it, and after the window that counts."""
+"""Before the first exposure, after it, and after the window that counts.
+
+Only users of a test whose log has times have an exposure; all else is AFTER. What is
+BEYOND is counted as left out, and is in no table.
+"""
 ROW = "user", "phase", "day"
 """What a row of counts is of; the day is null unless days are kept separate."""
 COUNTS = (
