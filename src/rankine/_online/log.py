@@ -202,7 +202,7 @@ class EventLog:
             frames = [*parts, *self._file.read(number)]
             held += frames
             n_held += sum(frame.height for frame in frames)
-            if held and (n_held > limits().held_events or number == _BUCKETS - 1):
+            if n_held > limits().held_events:
                 yield self._together(held, order, as_text=as_text)
                 held, n_held = [], 0
         if held:
