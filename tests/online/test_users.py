@@ -616,3 +616,26 @@ def test_what_counts_from_an_exposure_needs_one(
         rk.online.summarize(events, **options)
     with pytest.raises(ParameterError, match="the log has no times"):
         rk.online.summarize(events.drop("timestamp"), window=7)
+
+
+def test_a_table_that_was_not_made_by_arms_is_no_test() -> None:
+    # User a is in both groups, which only the log tells.
+    events = pl.DataFrame(
+        {
+            "user_id": ["a", "a", "b", "c"],
+            "timestamp": [1, 2, 3, 4],
+            "event": ["purchase"] * 4,
+            "value": [10.0, 1000.0, 5.0, 25.0],
+            "group": ["A", "B", "A", "B"],
+            "country": ["x"] * 4,
+        }
+    )
+    metrics = {"r": "revenue"}
+    table = rk.online.users(events, by="country", segment="group")
+
+    with pytest.raises(DataError, match="was not made by 'group'"):
+        rk.online.ab_test(table, control="A", variant="group", metrics=metrics)
+
+    table = rk.online.users(events, columns={"variant": "group"})
+    test = rk.online.ab_test(table, control="A", metrics=metrics)
+    assert test.details.select("control_value", "value").row(0) == (5, 25)

@@ -316,6 +316,13 @@ def of_table(
     columns = _groups(table, by, segment, rules)
     frame = _checked(frame, numeric, columns, origin_of(table.name, loaded))
     by_arm = is_arm(by, rules)
+    if by_arm and "variant" in columns and "variants" not in names:
+        msg = (
+            f"{table.name} was not made by {columns['variant']!r}, so it does not say "
+            "who was in several of its groups; for a test, make it from the log with "
+            f"columns={{'variant': {columns['variant']!r}}}"
+        )
+        raise DataError(msg)
     per_user = frame.unique("user", keep="first", maintain_order=True).sort("user")
     seen, texts = per_user.select("user"), {}
     for label in LABELS:
@@ -326,7 +333,7 @@ def of_table(
         texts[label] = pl.concat([texts[label], text.drop_nulls().unique().sort()])
         code = text.rank("dense").fill_null(0).cast(pl.UInt32)
         n = (code > 0).cast(pl.UInt32)
-        if label == "variant" and by_arm and "variants" in names:
+        if label == "variant" and by_arm:
             n = per_user["variants"].cast(pl.UInt32)
         seen = seen.with_columns(code.alias(label), n.alias(f"n_{label}s"))
     facts = _facts(frame, columns, table)
