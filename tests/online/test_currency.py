@@ -80,3 +80,21 @@ def test_a_test_of_two_currencies_is_refused() -> None:
 
     with pytest.raises(DataError, match=ADDED):
         rk.online.ab_test(events, control="a")
+
+
+def test_a_test_does_not_add_up_what_its_segments_keep_apart() -> None:
+    events = log(("u", 5.0, "EUR"), ("v", 7.0, "USD"), ("w", 6.0, "EUR"))
+    arms = pl.Series("variant", ["A", "B", "B"])
+    events = events.with_columns(arms)
+
+    with pytest.raises(DataError, match="roi would add up amounts in EUR and in USD"):
+        rk.online.ab_test(events, control="A", segment="currency", metrics=["roi"])
+
+    test = rk.online.ab_test(
+        events.filter(pl.col("currency") == "EUR"),
+        control="A",
+        segment="currency",
+        metrics={"paid": "revenue"},
+    )
+    overall = test.details.filter(pl.col("segment").is_null())
+    assert overall.select("control_value", "value").row(0) == (5, 6)

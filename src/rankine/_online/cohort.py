@@ -13,7 +13,7 @@ import polars as pl
 from rankine._base.checks import check_choice, check_number
 from rankine._base.text import count, grouped, p_equals, percent
 from rankine._io import open_table
-from rankine._io.columns import told_column
+from rankine._io.columns import known_columns, told_column
 from rankine._io.repeats import first_repeat
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
@@ -22,6 +22,7 @@ from rankine._online.asked import sums_of
 from rankine._online.metrics import parts_of
 from rankine._online.moments import Moments
 from rankine._online.oddities import carriers
+from rankine._online.rules import COLUMNS, Rules
 from rankine._online.sources import rows_of
 from rankine._online.sums import new_by_day
 from rankine.errors import DataError, ParameterError, nearest
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Bools, Floats
     from rankine._online.asked import Looks
+    from rankine._online.sums import UserSums
 
 _PAIR = 2
 _NOWHERE = "(none)"
@@ -284,6 +286,8 @@ def from_events(
             "column with columns={'variant': ...} or --col variant=NAME"
         )
         raise DataError(msg)
+    if segment is not None:
+        _refuse_currencies(sums, segment, rules)
     measures = tuple(
         Measure(
             name,
@@ -313,6 +317,26 @@ def from_events(
         frame, measures, tuple(notes), sums.excluded, tuple(warnings), looks,
         sums.arrivals, sums.frame["user"],
     )  # fmt: skip
+
+
+def _refuse_currencies(
+    sums: UserSums, segment: str, options: Mapping[str, Any]
+) -> None:
+    """Refuse money in several currencies, which a test adds up over its segments."""
+    given = (options.get("columns") or {}).get("currency")
+    every = sums.frame["segment"].drop_nulls().unique().sort()
+    if len(every) < _PAIR or not (
+        segment == given or known_columns([segment], "currency", COLUMNS)
+    ):
+        return
+    rules = Rules.of(options)
+    for name, metric in sums.metrics.items():
+        if {"value", "cost"} & {*metric.needs(rules)}:
+            msg = (
+                f"{name} would add up amounts in {every[0]} and in {every[1]}; give "
+                "one currency at a time, or metrics without money"
+            )
+            raise DataError(msg)
 
 
 def _moved_shares(frame: pl.DataFrame) -> list[str]:
