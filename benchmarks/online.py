@@ -1,8 +1,10 @@
 """Online metrics of a large log: python benchmarks/online.py [EVENTS] [USERS] [ids].
 
 All six metrics by variant and day, from Parquet files of a day each; by the function,
-which reads them in batches, and by an accumulator that takes day after day; and by
-variant from a frame in memory. The scan that times are compared with reads the same
+which reads them in batches; by the same within a limit of memory, so that events wait
+on disk; by an accumulator that takes day after day; by DuckDB with two threads and the
+SQL of `online.sql`, whose numbers must be the same; and by variant from a frame in
+memory. The scan that times are compared with reads the same
 columns with polars, in its streaming engine, and adds up the hash of every value, so
 that all of them are decoded and none is kept; imports are not timed. Each case runs in
 a process of its own, which tells its peak memory, that of the libraries (first line)
@@ -31,6 +33,17 @@ WORDS = ["impression", "click", "pageview", "conversion"]
 SHARES = [0.55, 0.1, 0.33, 0.02]
 IN_MEMORY = 20_000_000
 """Events up to which the log is also read as a frame."""
+LIMIT, LEAST = 27, 700_000_000
+"""Bytes that an event may take on disk and in memory, and the least limit."""
+SIDES = {
+    "ctr": ("clicks", "impressions"),
+    "conversion_rate": ("converts", "1"),
+    "bounce_rate": ("bounces", "sessions"),
+    "engagement_rate": ("engaged", "sessions"),
+    "time_on_page": ("seconds", "timed"),
+    "roi": ("coalesce(revenue, 0) - cost", "cost"),
+}
+"""The numerators and denominators of the metrics, in the columns of `online.sql`."""
 
 
 def made(days: Path, n_events: str, n_users: str, *ids: str) -> None:
@@ -64,6 +77,11 @@ def made(days: Path, n_events: str, n_users: str, *ids: str) -> None:
         log.write_parquet(days / f"{day:02}.parquet")
 
 
+def peak() -> float:
+    """Return the most memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def nothing(_: Path) -> None:
     """Import what is needed, and do nothing."""
     import rankine as rk
@@ -84,6 +102,56 @@ def from_files(days: Path) -> dict[str, float]:
     start = time.perf_counter()
     rk.online.summarize(days, daily=True)
     return {"seconds": time.perf_counter() - start}
+
+
+def from_disk(days: Path) -> dict[str, float]:
+    """Sum up all files, with little memory."""
+    import rankine as rk
+
+    n_events = pl.scan_parquet(days / "*.parquet").select(pl.len()).collect().item()
+    start = time.perf_counter()
+    rk.online.summarize(days, daily=True, memory_limit=max(LEAST, LIMIT * n_events))
+    return {"seconds": time.perf_counter() - start}
+
+
+def in_duckdb(days: Path) -> dict[str, float]:
+    """Return the seconds of DuckDB, once its numbers are known to be ours."""
+    import duckdb
+
+    start = time.perf_counter()
+    database = duckdb.connect()
+    database.execute("set threads = 2")
+    database.execute("set variable files = $1", [str(days / "*.parquet")])
+    database.execute(Path(__file__).with_suffix(".sql").read_text())
+    rows = []
+    for metric, (y, x) in SIDES.items():
+        rows += database.execute(
+            f"""
+            with users as (select variant, day, ({y})::double y, ({x})::double x from
+              sums), rates as (select variant, day, sum(y) / sum(x) r, avg(x) m
+              from users group by all)
+            select '{metric}', variant, day, any_value(r), count(*),
+              stddev_samp(y - r * x) / any_value(m) / sqrt(count(*))
+            from users join rates using (variant, day) group by variant, day
+            """  # noqa: S608 - of our own names
+        ).fetchall()
+    found = {"seconds": time.perf_counter() - start, "peak": peak()}
+    compare(days, rows)
+    return found
+
+
+def compare(days: Path, rows: list[tuple[Any, ...]]) -> None:
+    """Fail unless values and numbers of users are those of `summarize`."""
+    import rankine as rk
+
+    summary = rk.online.summarize(days, daily=True)
+    names = "metric", "variant", "day", "value", "users"
+    ours = summary.table.select(names).sort(names[:3]).rows()
+    for own, other in zip(ours, sorted(row[:5] for row in rows), strict=True):
+        same = own[:3] + own[4:] == other[:3] + other[4:]
+        if not same or abs(own[3] - other[3]) > 1e-9 * abs(own[3]):
+            msg = f"rankine has {own}, DuckDB {other}"
+            raise ValueError(msg)
 
 
 def by_days(days: Path) -> dict[str, float]:
@@ -114,6 +182,8 @@ CASES: dict[str, Any] = {
     "nothing": nothing,
     "scan": scanned,
     "files": from_files,
+    "disk": from_disk,
+    "duckdb": in_duckdb,
     "days": by_days,
     "memory": in_memory,
 }
@@ -154,7 +224,7 @@ if __name__ == "__main__":
         begin = time.perf_counter()
         own = CASES[given[0]](Path(given[1]), *given[2:]) or {}
         own.setdefault("seconds", time.perf_counter() - begin)
-        own["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        own.setdefault("peak", peak())
         print(json.dumps(own))
     else:
         n_asked = int(given[0]) if given else 10_000_000
