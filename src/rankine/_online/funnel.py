@@ -25,7 +25,7 @@ from rankine.errors import ParameterError, nearest
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from rankine._online.sums import UserCounts
+    from rankine._online.sums import Counted, UserCounts
 
 BEYOND_GROUPS: dict[str, Any] = {
     "step": pl.String,
@@ -145,7 +145,7 @@ def funnel(
         kind, the earlier step comes first.
 
     Examples:
-        Of three users, two look and one of them buys; the third buys first.
+        Of three users, two view and one of them buys; the third buys without a view.
 
         >>> import polars as pl
         >>> import rankine as rk
@@ -170,34 +170,16 @@ def funnel(
     # Who names a word as a step knows it, so that no note need say what it is taken as.
     facts = replace(counts.facts, words=counts.facts.words - {*wanted})
     kept = replace(counts, facts=facts).kept()
-    labels = [label for label in LABELS if label in counts.facts.has]
     reached = [_reached(events, len(wanted), limit) for events in counts.steps()]
-    users = counts.seen.select("user").join(
-        pl.concat(reached), on="user", how="left", maintain_order="left"
-    )
-    users = users.with_columns(
-        pl.col("reached").fill_null(0),
-        *(pl.Series(label, codes) for label, codes in kept.groups.items()),
-    )
-    rows = []
-    for codes, group in sorted(users.filter(pl.Series(kept.users)).group_by(LABELS)):
-        names = dict(zip(LABELS, codes, strict=True))
-        head = [counts.texts[label][names[label]] for label in labels]
-        n_of = [int((group["reached"] >= n).sum()) for n in range(len(wanted) + 1)]
-        rows += [(*head, *row) for row in _rows(steps, n_of, confidence)]
-    columns = {"variant": by, "segment": segment}
-    groups = tuple(columns[label] or label for label in labels)
-    table = pl.DataFrame(
-        rows, dict.fromkeys(groups, pl.String) | BEYOND_GROUPS, orient="row"
-    )
+    table = _table(steps, pl.concat(reached), counts, kept, confidence)
     notes = [*kept.notes, *notes]
-    if by is not None and "variant" not in labels:
+    if by is not None and "variant" not in facts.has:
         notes.append(ONE_GROUP)
     if table["rate"].is_nan().any():
         notes.append("a rate is undefined where nobody reached the step before")
     return Funnel(
         table, _definitions(limit), kept.excluded, tuple(notes), facts.n_read,
-        confidence, groups,
+        confidence, tuple(table.columns[: -len(BEYOND_GROUPS)]),
     )  # fmt: skip
 
 
@@ -270,6 +252,45 @@ def _reached(events: pl.DataFrame, n_steps: int, within: int | None) -> pl.DataF
         reached = np.where(goes_on, step + 1, reached)
     users = events["user"].gather(firsts).to_frame()
     return users.with_columns(reached=pl.Series(np.maximum.reduceat(reached, firsts)))
+
+
+def _table(
+    steps: Sequence[str],
+    reached: pl.DataFrame,
+    counts: UserCounts,
+    kept: Counted,
+    confidence: float,
+) -> pl.DataFrame:
+    """Return a row for each group and step.
+
+    Args:
+        steps: the steps, as they were given.
+        reached: how many steps users take, of those who take any.
+        counts: all users.
+        kept: which of them count, and their groups.
+        confidence: of the intervals.
+    """
+    users = counts.seen.select("user").join(
+        reached, on="user", how="left", maintain_order="left"
+    )
+    users = users.with_columns(
+        pl.col("reached").fill_null(0),
+        *(pl.Series(label, codes) for label, codes in kept.groups.items()),
+    )
+    columns = {
+        label: column or label
+        for label, column in zip(LABELS, (counts.by, counts.segment), strict=True)
+        if label in counts.facts.has
+    }
+    rows = []
+    # The numbers of groups are in the order of their names.
+    for codes, group in sorted(users.filter(pl.Series(kept.users)).group_by(LABELS)):
+        code_of = dict(zip(LABELS, codes, strict=True))
+        head = [counts.texts[label][code_of[label]] for label in columns]
+        n_of = [int((group["reached"] >= n).sum()) for n in range(len(steps) + 1)]
+        rows += [(*head, *row) for row in _rows(steps, n_of, confidence)]
+    types = dict.fromkeys(columns.values(), pl.String) | BEYOND_GROUPS
+    return pl.DataFrame(rows, types, orient="row")
 
 
 def _rows(
