@@ -14,6 +14,7 @@ from rankine._online.beside import side_by_side
 from rankine._online.calibrate import Calibration, calibrate
 from rankine._online.clicks import ClickJudgements, judgments_from_clicks
 from rankine._online.draws import Interleaved, interleave
+from rankine._online.funnel import Funnel, funnel
 from rankine._online.generate import Generated, generate
 from rankine._online.interleaving import Preference, interleaving_test
 from rankine._online.needed import UsersNeeded, users_needed
@@ -34,10 +35,10 @@ from rankine._online.ubi import UbiLog, from_ubi
 
 __all__ = [
     "ABTest", "Accumulator", "Calibration", "ClickJudgements", "ClickMetrics",
-    "Generated", "Interleaved", "Preference", "Query", "Rate", "SampleRatio",
+    "Funnel", "Generated", "Interleaved", "Preference", "Query", "Rate", "SampleRatio",
     "Summary", "UbiLog", "UsersNeeded", "ab_test", "bounce_rate", "calibrate",
     "click_metrics", "click_through_rate", "conversion_rate", "engagement_rate",
-    "from_sql", "from_ubi", "generate", "interleave", "interleaving_test",
+    "from_sql", "from_ubi", "funnel", "generate", "interleave", "interleaving_test",
     "judgments_from_clicks", "roi", "side_by_side", "summarize", "time_on_page",
     "users", "users_needed",
 ]  # fmt: skip

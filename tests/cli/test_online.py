@@ -7,7 +7,7 @@ import io
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -69,6 +69,31 @@ def test_options(
     ]
 
 
+FUNNEL = ["online", "events.csv", "--funnel", "impression,click,conversion"]
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ([], {}),
+        (["--within", "0.01", "--by", "-"], {"within": 0.01, "by": None}),
+        (["--segment", "country", "--window", "2"],
+         {"segment": "country", "window": 2}),
+        (["--confidence", "0.5", "--max-events", "20"],
+         {"confidence": 0.5, "max_events": 20}),
+    ],
+)  # fmt: skip
+def test_a_funnel(words: list[str], options: dict[str, Any], rankine: Command) -> None:
+    done = rankine(*FUNNEL, *words, "--csv")
+
+    assert (done.code, done.err) == (0, "")
+    steps = ["impression", "click", "conversion"]
+    found = rk.online.funnel("events.csv", steps, **options)
+    assert done.out == found.table.write_csv()
+    assert rankine(*FUNNEL, *words, "--markdown").out == found.to_markdown() + "\n"
+    assert rankine(*FUNNEL, *words).out.splitlines()[:4] == str(found).splitlines()[:4]
+
+
 def test_the_text_says_what_is_what(rankine: Command) -> None:
     out = rankine("online", "events.csv").out
 
@@ -121,6 +146,14 @@ def test_markdown(rankine: Command) -> None:
             "--session-gap must be above 0 minutes",
         ),
         (["events.csv", "--kind", "share=look"], 2, "a kind of event must be one of "),
+        ([*FUNNEL[1:], "-m", "ctr"], 2, "--funnel and -m cannot be combined"),
+        ([*FUNNEL[1:], "--daily"], 2, "--funnel and --daily cannot be combined"),
+        ([*FUNNEL[1:], "--users", "u.csv"], 2, "--funnel and --users cannot be"),
+        ([*FUNNEL[1:], "--report", "r.html"], 2, "--funnel and --report cannot be"),
+        ([*FUNNEL[1:], "--cap", "9"], 2, "--cap has no effect on a funnel"),
+        (["events.csv", "--funnel", "click"], 2, "--funnel must be a list of 2 to 32"),
+        (["events.csv", "--funnel", "clik,share"], 2, "--funnel names 'clik', but the"),
+        (["events.csv", "--within", "3"], 2, "--within is the time of --funnel"),
         (["odd.csv"], 3, "odd.csv:3: timestamp is 'x', not a time; expected one such"),
     ],
 )

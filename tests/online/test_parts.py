@@ -174,6 +174,31 @@ def test_users_who_are_ints_in_one_part_are_texts_in_the_other(
             assert found == [(user, *expected[user]) for user in sorted(expected)]
 
 
+@pytest.mark.parametrize("way", ["by user", "on disk"])
+@pytest.mark.parametrize("rules", [{}, {"last_page": "heartbeat", "cap": 900}])
+def test_a_quantile_of_the_time_on_page_is_the_same_in_parts(
+    way: str, rules: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    log = pl.DataFrame(
+        {
+            "timestamp": BEGIN + rng.integers(0, 90_000, 400),
+            "user_id": rng.integers(0, 30, 400),
+            "event": np.array(["pageview", "heartbeat"])[rng.integers(0, 2, 400)],
+        }
+    )
+    whole = rk.online.time_on_page(log, quantile=0.5, **rules)
+    if way == "on disk":  # where no memory is free
+        monkeypatch.setattr("rankine._online.log.available", lambda: 0)
+
+    with limited(batch_rows=7, held_events=20):
+        mixed = log.sample(fraction=1, shuffle=True, seed=4)
+        found = rk.online.time_on_page(mixed, quantile=0.5, **rules)
+
+    assert found == whole
+    assert found.value > 0
+
+
 def test_a_result_may_be_asked_for_between_parts() -> None:
     total = rk.online.Accumulator(["ctr"], by=None, duplicates="keep", memory_limit=1)
     part = pl.DataFrame({"user_id": [1, 2], "event": ["impression"] * 2})

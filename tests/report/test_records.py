@@ -135,6 +135,17 @@ RESULTS: dict[str, Callable[[Path], Any]] = {
     ),
     "rankine.online.ClickJudgements": lambda _: rk.online.judgments_from_clicks(SHOWN),
     "rankine.online.ClickMetrics": lambda _: rk.online.click_metrics(SHOWN),
+    "rankine.online.Funnel": lambda _: (
+        rk.online.funnel(
+            pl.DataFrame(
+                {
+                    "user_id": [1, 1], "timestamp": [1, 2], "event": [EVIL, "click"],
+                    "variant": [EVIL, EVIL],
+                }
+            ),
+            [EVIL, "click"],
+        )
+    ),
     "rankine.online.Generated": lambda _: rk.online.generate(20),
     "rankine.online.Interleaved": lambda _: rk.online.interleave([EVIL], ["x", EVIL]),
     "rankine.online.Preference": lambda _: rk.online.interleaving_test(_interleaved()),

@@ -24,6 +24,7 @@ From users to metrics:
   what is odd in them.
 - `summary`: `summarize` and `Accumulator`; `rates`: a function per metric; `spreads`:
   their intervals; `drawn`: the report.
+- `funnel`: steps in order, from the sorted events of users.
 
 Tests:
 

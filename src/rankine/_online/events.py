@@ -28,7 +28,7 @@ from rankine._online.words import as_word, as_words, engaging_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError, NoRowsError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from rankine._io.sources import Rows
     from rankine._io.tables import Table
@@ -126,8 +126,9 @@ class Events:
         frame: one row per event: user, the key of the session, the numbers of variant
             and segment among their texts from 1 (0 for none), time in microseconds, the
             fact (twice the code of the kind, and one more if it engages), whether it
-            exposes, value, cost, and a key that identical rows share; as far as the log
-            has them and the rules ask for them.
+            exposes, the steps that it matches (a bit each, the first is 1), value,
+            cost, and a key that identical rows share; as far as the log has them and
+            they are asked for.
         texts: the names of variants and segments.
         facts: what is known of them as a whole.
     """
@@ -143,7 +144,11 @@ def open_log(data: Any, rules: Rules) -> Table:
 
 
 def event_batches(
-    data: Any, rules: Rules, by: str | None, segment: str | None
+    data: Any,
+    rules: Rules,
+    by: str | None,
+    segment: str | None,
+    steps: Sequence[str] = (),
 ) -> Iterator[Events]:
     """Read events from a file, a frame, or anything else that holds a table.
 
@@ -152,6 +157,7 @@ def event_batches(
         rules: what the user says about it.
         by: the column that divides users into groups: variant, or any other.
         segment: a second such column.
+        steps: the words or kinds of events whose order matters.
     """
     given = dict(rules.columns)
     table = open_log(data, rules)
@@ -174,7 +180,7 @@ def event_batches(
         if len(table.parts) > 1:  # what is assumed about one file is assumed about all
             heights = tuple((rows, frame.height) for frame, rows in loaded)
             origin = Places(table.name, heights)
-        frame, texts, clock, words, more = _typed(raw, column_of, origin, rules)
+        frame, texts, clock, words, more = _typed(raw, column_of, origin, rules, steps)
         currency = _currency(raw, column_of, frame, table.name)
         has = frozenset(column_of)
         events = _kept(
@@ -253,7 +259,11 @@ def _taken(
 
 
 def _typed(
-    raw: pl.DataFrame, column_of: Mapping[str, str], origin: Rows | Places, rules: Rules
+    raw: pl.DataFrame,
+    column_of: Mapping[str, str],
+    origin: Rows | Places,
+    rules: Rules,
+    steps: Sequence[str],
 ) -> tuple[pl.DataFrame, dict[str, pl.Series], str, frozenset[str], list[str]]:
     """Return the columns of metrics, groups, the kind of times, words, and notes."""
     # A batch may come in pieces: numbers are put together, texts need not be.
@@ -280,7 +290,7 @@ def _typed(
         clock = _clock(moments, column_of["time"], origin)
         columns["time"] = moments
         notes += said
-    kinds, words = _kinds(raw[column_of["event"]], rules)
+    kinds, words = _kinds(raw[column_of["event"]], rules, steps)
     columns |= kinds
     for part in ("value", "cost"):
         if part in column_of:
@@ -340,14 +350,15 @@ def labels(column: pl.Series, part: str, origin: Rows | Places) -> pl.Series:
 
 
 def _kinds(
-    column: pl.Series, rules: Rules
+    column: pl.Series, rules: Rules, steps: Sequence[str]
 ) -> tuple[dict[str, pl.Series], frozenset[str]]:
-    """Return the code of each event, whether it engages and exposes, and all words."""
+    """Return what the word of each event says, and all words."""
     known, engaging = known_words(rules), engaging_words(rules)
     exposing = None if rules.exposure is None else as_word(rules.exposure)
     texts, numbers = coded(column.cast(pl.String))
     words = as_words(texts).to_list()
     facts = np.zeros(1 + len(words), np.uint8)
+    matches = np.zeros(1 + len(words), np.int64)
     for number, word in enumerate(words, 1):
         kind = known.get(word, "action")
         engages = kind not in PASSIVE
@@ -355,6 +366,9 @@ def _kinds(
             engages = bool({word, kind} & engaging)
         exposes = exposing is None or exposing in {word, kind}
         facts[number] = 4 * CODES[kind] + 2 * engages + exposes
+        matches[number] = sum(
+            1 << place for place, step in enumerate(steps) if step in {word, kind}
+        )
     packed = facts[numbers]
     columns = {
         "kind": pl.Series(packed >> 2),
@@ -363,6 +377,8 @@ def _kinds(
     }
     if not numbers.all():
         columns["kind"] = columns["kind"].set(pl.Series(numbers == 0), None)
+    if steps:
+        columns["steps"] = pl.Series(matches[numbers])
     return columns, frozenset(words)
 
 

@@ -23,7 +23,7 @@ from rankine._tables.segments import starts_of
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rankine._base.arrays import AnyArray
     from rankine._online.events import Events, Facts
@@ -44,6 +44,7 @@ class EventLog:
         rules: what the user says about the log.
         by: the column that divides users into groups.
         segment: a second such column.
+        steps: the words or kinds of events whose order matters.
         memory: the memory that the process may use; half of what is free if not given.
     """
 
@@ -53,9 +54,11 @@ class EventLog:
         by: str | None = None,
         segment: str | None = None,
         *,
+        steps: Sequence[str] = (),
         memory: int | str | None = None,
     ) -> None:
         self.rules, self.by, self.segment = rules, by, segment
+        self.steps = steps
         self.facts: Facts | None = None
         self._memory = None if memory is None else bytes_of(memory, "memory_limit")
         self._texts: dict[str, dict[str, int]] = {label: {} for label in LABELS}
@@ -72,7 +75,9 @@ class EventLog:
         refuse_database(events)
         with self._whole():
             for part in events if isinstance(events, Query) else (events,):
-                batches = event_batches(part, self.rules, self.by, self.segment)
+                batches = event_batches(
+                    part, self.rules, self.by, self.segment, self.steps
+                )
                 for batch in ahead(batches):
                     self._add(batch)
 

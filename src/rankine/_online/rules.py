@@ -150,9 +150,15 @@ class Rules:
         return None if self.window is None else span("window", self.window, DAY, "days")
 
 
-def check_titles(by: str | None, segment: str | None, *, daily: bool) -> None:
+def check_titles(
+    by: str | None,
+    segment: str | None,
+    *,
+    daily: bool = False,
+    titles: Collection[str] = ("metric", "value", "low", "high", "n", "users"),
+) -> None:
     """Refuse groups whose column would have the name of another column of the table."""
-    taken = ["metric", "value", "low", "high", "n", "users", *(["day"] * daily)]
+    taken = [*titles, *(["day"] * daily)]
     for name, column in (("by", by), ("segment", segment)):
         if column is None:
             continue

@@ -35,6 +35,7 @@ BEYOND_GROUPS = {
     **dict.fromkeys(("n", "users"), pl.Int64),
 }
 """The columns of a table after those of the groups, with their types."""
+ONE_GROUP = "the log has no variant: all users are one group"
 _REASONS = 5
 """How many reasons are given; many days may lack the same thing."""
 
@@ -88,24 +89,28 @@ class Summary(Drawn):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; undefined values are None."""
-        texts = self.table.with_columns(pl.col(pl.Date).cast(pl.String))
-        rows = [
-            {
-                name: finite(cell) if isinstance(cell, float) else cell
-                for name, cell in row.items()
-            }
-            for row in texts.iter_rows(named=True)
-        ]
         return {
             "events": self.events,
             "confidence": self.confidence,
             "groups": list(self.groups),
-            "table": rows,
+            "table": plain_rows(self.table),
             "definitions": dict(self.definitions),
             "left_out": dict(self.left_out),
             "excluded": dict(self.excluded),
             "notes": list(self.notes),
         }
+
+
+def plain_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table, ready for JSON; undefined values are None."""
+    texts = table.with_columns(pl.col(pl.Date).cast(pl.String))
+    return [
+        {
+            name: finite(cell) if isinstance(cell, float) else cell
+            for name, cell in row.items()
+        }
+        for row in texts.iter_rows(named=True)
+    ]
 
 
 class Accumulator:
@@ -351,7 +356,7 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
     table = pl.DataFrame(rows, types | BEYOND_GROUPS, orient="row")
     notes = (*counts.notes, *_heavy(users, counts))
     if users.by is not None and "variant" not in users.facts.has:
-        notes = (*notes, "the log has no variant: all users are one group")
+        notes = (*notes, ONE_GROUP)
     return Summary(
         table,
         {name: metric.says(users.rules) for name, metric in counts.metrics.items()},

@@ -39,7 +39,7 @@ from rankine._tables.segments import stable_order
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from rankine._base.arrays import AnyArray, Bools
     from rankine._online.events import Facts
@@ -244,22 +244,45 @@ class UserCounts:
         """Whether users have a first exposure."""
         return "first" in self.seen.columns
 
+    def steps(self) -> Iterator[pl.DataFrame]:
+        """Yield the events that match a step, in order, some users at a time."""
+        how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, daily=False)
+        return map(how.steps, self._events("a funnel").parts())
+
     def page_views(self) -> tuple[AnyArray, AnyArray]:
         """Return the users of all page views that have a time, and that time."""
-        if self.log is None:
-            msg = "a quantile of the time on page needs a log of events"
-            raise ParameterError(msg)
+        log = self._events("a quantile of the time on page")
         how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, daily=False)
-        views = pl.concat(map(how.page_views, self.log.parts()))
+        views = pl.concat(map(how.page_views, log.parts()))
         busy = self.ids.filter(pl.Series(self._busy())).to_frame()
         views = views.join(busy, on="user", how="anti")
         users = (views["user"].rank("dense") - 1).to_numpy()
         return users, views["dwell"].to_numpy()
 
+    def _events(self, what: str) -> EventLog:
+        """Return the log, for what needs every event."""
+        if self.log is None:
+            msg = f"{what} needs a log of events"
+            raise ParameterError(msg)
+        return self.log
+
     def counted(self, asked: Any = None) -> Counted:
         """Return what each user did, and which of them count."""
+        has = self.facts.has
+        metrics, left_out = chosen(asked, has, self.facts.kinds, self.rules)
+        needed = {part for each in metrics.values() for part in each.needs(self.rules)}
+        counts = self.kept(needed)
+        notes = (*counts.notes, *oddities(counts.counting(AFTER), self.ids, has))
+        counts = replace(counts, metrics=metrics, left_out=left_out, notes=notes)
+        return self._possible(counts, asked=asked is not None)
+
+    def kept(self, needed: Collection[str] = ()) -> Counted:
+        """Return which users count, whatever the metrics, and what was left out.
+
+        Args:
+            needed: the parts of the log that notes are wanted on.
+        """
         facts, has = self.facts, self.facts.has
-        metrics, left_out = chosen(asked, has, facts.kinds, self.rules)
         excluded, notes = dict(facts.excluded), [*facts.notes]
         by_id = "id" in has and self.rules.duplicates == "drop"
         if self.n_again and (facts.fine or by_id):
@@ -267,7 +290,6 @@ class UserCounts:
             excluded = {**excluded, _AGAIN: more}
         elif self.n_again:
             notes.append(COARSE)
-        needed = {part for each in metrics.values() for part in each.needs(self.rules)}
         notes += [
             f"{count(n, 'event')} {what}"
             for what, n in facts.remarks.items()
@@ -275,9 +297,7 @@ class UserCounts:
         ]
         notes += notes_on(facts.words, self.rules)
         users, groups, busy = self._users(excluded, notes)
-        counts = Counted(
-            self.rows, users, groups, metrics, left_out, (), excluded, busy
-        )
+        counts = Counted(self.rows, users, groups, {}, {}, (), excluded, busy)
         for phase, when in (
             (BEYOND, "after the window"),
             (BEFORE, "before the first exposure"),
@@ -285,9 +305,7 @@ class UserCounts:
             n = int(counts.counting(phase)["events"].sum())
             if n:
                 excluded[f"events {when}"] = n
-        notes += oddities(counts.counting(AFTER), self.ids, has)
-        counts = replace(counts, notes=tuple(notes))
-        return self._possible(counts, asked=asked is not None)
+        return replace(counts, notes=tuple(notes))
 
     def sums(self, metrics: Any = None) -> UserSums:
         """Return a row of sums for each user who counts."""

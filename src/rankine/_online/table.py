@@ -101,13 +101,20 @@ def counts_of(
     segment: str | None = None,
     *,
     daily: bool = False,
+    steps: Sequence[str] = (),
     memory: int | str | None = None,
 ) -> UserCounts:
     """Count what users did, from a log or from the table of users made of one."""
     check_groups(by, segment, daily)
-    log = EventLog(rules, by, segment, memory=memory)
+    log = EventLog(rules, by, segment, steps=steps, memory=memory)
     for part in _parts(events, rules):
         if isinstance(part, Table) and is_of_users(part.names):
+            if steps:
+                msg = (
+                    f"{part.name} is a table of users, which does not say in which "
+                    "order they did things; a funnel needs the log of events"
+                )
+                raise ParameterError(msg)
             return of_table(part, rules, by, segment, daily=daily)
         log.update(part)
     return UserCounts.of_log(log, daily=daily)

@@ -121,9 +121,28 @@ class Counting:
 
     def page_views(self, events: pl.DataFrame) -> pl.DataFrame:
         """Return the page views of some users that have a time: user and dwell."""
-        events, _ = self._once(events.sort(self._order(events)))
-        views = self._dwells(self._in_visits(events, self._seen(events)))
+        views = self._dwells(self._happened(events))
         return views.filter(pl.col("dwell").is_not_null()).select("user", "dwell")
+
+    def steps(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Return the events of some users that count and match a step.
+
+        Returns:
+            User, time and steps, in the order of users and times; at the same time, in
+            the order of kinds, then of the first step that an event matches.
+        """
+        events = self._happened(events)
+        events = events.filter((pl.col("phase") == AFTER) & (pl.col("steps") > 0))
+        first = (pl.col("steps") & -pl.col("steps")).alias("first step")
+        events = events.with_columns(first)
+        order = "user", "time", "kind", "first step", "steps"
+        return events.sort(order).select("user", "time", "steps")
+
+    def _happened(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Return the events of some users, each once, and when they happened."""
+        seen = self._seen(events)
+        events, _ = self._once(events.sort(self._order(events)))
+        return self._in_visits(events, seen)
 
     # Users
 
@@ -176,7 +195,7 @@ class Counting:
             again &= events["same"] != NO_ID
             if not again.any():
                 return events, 0
-            order = "user", "same", "time", "fact", "value", "cost", "session"
+            order = "user", "same", "time", "fact", "steps", "value", "cost", "session"
             twice = events.filter(again)
             twice = twice.sort([name for name in order if name in events.columns])
             kept = twice.unique(["user", "same"], keep="first")

@@ -1,4 +1,4 @@
-"""Online metrics as text, HTML and Markdown: a row per metric and group."""
+"""Online metrics and funnels as text, HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.text import Text
 
+from rankine._online.funnel import Funnel
 from rankine._online.oddities import counted
 from rankine._report.tables import between, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
@@ -29,54 +30,66 @@ def rate_text(rate: Rate) -> str:
     return "\n".join([*lines, *(f"- {shown(note)}" for note in rate.notes)])
 
 
-def to_text(summary: Summary, width: int | None = _WIDTH) -> str:
-    """Return the table, what its metrics are, and the notes.
+def to_text(result: Summary | Funnel, width: int | None = _WIDTH) -> str:
+    """Return the table, what its metrics or columns are, and the notes.
 
     Sentences are wrapped to a width, unless it is None; the table stays whole.
     """
-    head, rows = _cells(summary)
-    sides = "l" * (1 + len(summary.groups)) + "rrrr"
+    head, rows, sides = _cells(result)
     table = plain_text(table_with(head, rows[:_ROWS], sides), ENDLESS)
-    said = Group(*(Text(shown(line)) for line in _lines(summary, len(rows))))
+    said = Group(*(Text(shown(line)) for line in _lines(result, len(rows))))
     return f"{table}\n{plain_text(said, width or ENDLESS)}"
 
 
-def _cells(summary: Summary) -> tuple[list[str], list[list[str]]]:
-    bounds = f"{100 * summary.confidence:g} % interval"
-    head = ["metric", *map(shown, summary.groups), "value", bounds, "n", "users"]
+def _cells(result: Summary | Funnel) -> tuple[list[str], list[list[str]], str]:
+    """Return the titles, the rows, and the sides on which columns stand."""
+    bounds = f"{100 * result.confidence:g} % interval"
+    groups = [shown(group) for group in result.groups]
     rows = []
-    for metric, *group, value, low, high, n, users in summary.table.iter_rows():
-        names = [shown("-" if name is None else name) for name in group]
-        cells = [number(value), between(low, high), f"{n:,}", f"{users:,}"]
-        rows.append([metric, *names, *cells])
-    return head, rows
+    if isinstance(result, Funnel):
+        head = [*groups, "step", "users", "rate", bounds, "of_first", bounds]
+        for row in result.table.iter_rows():
+            *group, step, users, rate, low, high, first, least, most = row
+            cells = [number(rate), between(low, high)]
+            cells += [number(first), between(least, most)]
+            rows.append([*_names(group), shown(step), f"{users:,}", *cells])
+    else:
+        head = ["metric", *groups, "value", bounds, "n", "users"]
+        for metric, *group, value, low, high, n, users in result.table.iter_rows():
+            cells = [number(value), between(low, high), f"{n:,}", f"{users:,}"]
+            rows.append([metric, *_names(group), *cells])
+    n_left = 1 + len(groups)
+    return head, rows, "l" * n_left + "r" * (len(head) - n_left)
 
 
-def _lines(summary: Summary, n_rows: int) -> list[str]:
-    lines = [f"{summary.events:,} events read."]
+def _names(group: list[object]) -> list[str]:
+    return [shown("-" if name is None else name) for name in group]
+
+
+def _lines(result: Summary | Funnel, n_rows: int) -> list[str]:
+    lines = [f"{result.events:,} events read."]
     if n_rows > _ROWS:
         more = f"{n_rows - _ROWS:,} more rows are in .table, --csv and --json."
         lines = [more, *lines]
-    lines += [f"{name} = {says}" for name, says in summary.definitions.items()]
+    lines += [f"{name} = {says}" for name, says in result.definitions.items()]
     lines += [
-        f"- {counted(n, reason)}: left out" for reason, n in summary.excluded.items()
+        f"- {counted(n, reason)}: left out" for reason, n in result.excluded.items()
     ]
-    lines += [f"- no {name}: {why}" for name, why in summary.left_out.items()]
-    return lines + [f"- {note}" for note in summary.notes]
+    if not isinstance(result, Funnel):
+        lines += [f"- no {name}: {why}" for name, why in result.left_out.items()]
+    return lines + [f"- {note}" for note in result.notes]
 
 
-def to_html(summary: Summary) -> str:
+def to_html(result: Summary | Funnel) -> str:
     """Return a table for notebooks, with definitions and notes below."""
-    head, rows = _cells(summary)
-    sides = "l" * (1 + len(summary.groups)) + "rrrr"
-    below = [line.removeprefix("- ") for line in _lines(summary, 0)]
+    head, rows, sides = _cells(result)
+    below = [line.removeprefix("- ") for line in _lines(result, 0)]
     return html_table(head, rows, sides, below=below)
 
 
-def to_markdown(summary: Summary) -> str:
+def to_markdown(result: Summary | Funnel) -> str:
     """Return a Markdown table."""
-    head, rows = _cells(summary)
-    n_left = 1 + len(summary.groups)
-    marks = ["---"] * n_left + ["---:"] * (len(head) - n_left)
+    head, rows, sides = _cells(result)
+    marks = ["---" if side == "l" else "---:" for side in sides]
     lines = [head, marks, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -14,6 +14,7 @@ from rankine.cli.output import (
     FILE,
     echo_json,
     json_option,
+    print_json,
     report_option,
     width,
     write_report,
@@ -22,7 +23,10 @@ from rankine.cli.output import (
 from rankine.errors import ColumnNotFoundError, ParameterError, RankineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankine._online.funnel import Funnel
+    from rankine._online.summary import Summary
 
 _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option(
@@ -144,12 +148,39 @@ def rules_of(
         try:
             says = float(engaged)
         except ValueError:
-            says = [word for word in engaged.split(",") if word.strip()]
+            says = _listed(engaged)
     return {
         **given,
         "engaged": says,
         "duplicates": "keep" if keep_duplicates else "drop",
     }
+
+
+def _listed(words: str) -> list[str]:
+    return [word for word in words.split(",") if word.strip()]
+
+
+def _refuse_beside_funnel(steps: str | None, others: Mapping[str, Any]) -> None:
+    """Refuse options that have no effect on a funnel, and its time without one."""
+    if steps is None:
+        msg = "--within is the time of --funnel, which is missing"
+        raise click.UsageError(msg)
+    for option, value in others.items():
+        if value:
+            msg = f"--funnel and {option} cannot be combined"
+            raise click.UsageError(msg)
+
+
+def _show(found: Summary | Funnel, *, as_csv: bool, as_markdown: bool) -> None:
+    """Print a result as CSV, Markdown or text."""
+    from rankine._report.online import to_text  # noqa: PLC0415 - --help stays fast
+
+    if as_csv:
+        click.echo(found.table.write_csv(), nl=False)
+    elif as_markdown:
+        click.echo(found.to_markdown())
+    else:
+        click.echo(to_text(found, width()))
 
 
 def _refuse_file(users: Path, events: str) -> None:
@@ -243,6 +274,14 @@ def clicks_of(
     "otherwise Parquet.",
 )  # fmt: skip
 @click.option(
+    "--funnel", "steps", metavar="EVENT,...",
+    help="Show how many users take these steps in order, instead of metrics.",
+)  # fmt: skip
+@click.option(
+    "--within", type=float, metavar="DAYS",
+    help="The most time from the first step of --funnel to the last.",
+)  # fmt: skip
+@click.option(
     "--memory", metavar="SIZE",
     help="The memory that may be used, such as 2GB; beyond it, events wait on disk.",
 )  # fmt: skip
@@ -262,6 +301,8 @@ def command(
     segment: str | None,
     daily: bool,  # noqa: FBT001 - a flag
     users: Path | None,
+    steps: str | None,
+    within: float | None,
     memory: str | None,
     confidence: float,
     report: Path | None,
@@ -285,20 +326,34 @@ def command(
     rankine online shop.sqlite --sql 'select * from events'
     rankine online ubi_events.ndjson --queries ubi_queries.ndjson
     rankine online events.parquet --users users.parquet -m revenue_per_user=revenue
+    rankine online events.parquet --funnel page_view,add_to_cart,purchase --within 7
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
-    from rankine._online.rules import Rules  # noqa: PLC0415 - --help stays fast
+    from rankine._online.funnel import funnel  # noqa: PLC0415 - --help stays fast
+    from rankine._online.rules import Rules  # noqa: PLC0415
     from rankine._online.summary import checked, summary_of  # noqa: PLC0415
     from rankine._online.table import counts_of, table_of  # noqa: PLC0415
-    from rankine._report.online import to_text  # noqa: PLC0415
 
     if sum((as_json, as_csv, as_markdown)) > 1:
         msg = "--json, --csv and --markdown cannot be combined"
         raise click.UsageError(msg)
     log, notes = events_of(events, sql, queries, given["kinds"])
+    group, options = None if by == "-" else by, rules_of(**given)
+    if steps is not None or within is not None:
+        others = {"-m": metrics, "--daily": daily, "--users": users, "--report": report}
+        _refuse_beside_funnel(steps, others)
+        found = funnel(
+            log, _listed(steps or ""), by=group, segment=segment, within=within,
+            confidence=confidence, memory_limit=memory, **options,
+        )  # fmt: skip
+        found = replace(found, notes=(*notes, *found.notes))
+        if as_json:
+            print_json(found.to_dict())
+        else:
+            _show(found, as_csv=as_csv, as_markdown=as_markdown)
+        return
     if users is not None:
         _refuse_file(users, events)
-    asked, group = metrics_of(metrics), None if by == "-" else by
-    rules = Rules.of(rules_of(**given))
+    asked, rules = metrics_of(metrics), Rules.of(options)
     checked(asked, confidence, group, segment, daily=daily)
     counts = counts_of(log, rules, group, segment, daily=daily, memory=memory)
     summary = summary_of(counts, asked, confidence)
@@ -307,12 +362,8 @@ def command(
     summary = replace(summary, notes=(*notes, *summary.notes))
     if as_json:
         echo_json(summary.to_json())
-    elif as_csv:
-        click.echo(summary.table.write_csv(), nl=False)
-    elif as_markdown:
-        click.echo(summary.to_markdown())
     else:
-        click.echo(to_text(summary, width()))
+        _show(summary, as_csv=as_csv, as_markdown=as_markdown)
     if report is not None:
         columns = given["columns"] if by != "-" else {**given["columns"], "variant": by}
         clicks, reasons = clicks_of(log, columns, summary.confidence)
