@@ -121,6 +121,7 @@ def test_markdown(rankine: Command) -> None:
             "--session-gap must be above 0 minutes",
         ),
         (["events.csv", "--kind", "share=look"], 2, "a kind of event must be one of "),
+        (["events.csv", "--memory", "foo"], 2, "value for '--memory': expected a numb"),
         (["odd.csv"], 3, "odd.csv:3: timestamp is 'x', not a time; expected one such"),
     ],
 )

@@ -121,7 +121,9 @@ def command(
     ratio: dict[str, str],
     sql: str | None,
     queries: str | None,
+    memory_limit: int | None,
     report: Path | None,
+    title: str | None,
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_markdown: bool,  # noqa: FBT001
@@ -184,7 +186,8 @@ def command(
             better=better or None,  # type: ignore[arg-type]
             margin=margin or None, ratio=_numbers("ratio", ratio) or None,
             correction=correction, lift=lift,  # type: ignore[arg-type]
-            confidence=confidence, expected_n=expected_n, **rules,
+            confidence=confidence, expected_n=expected_n,
+            memory_limit=memory_limit, **rules,
         )  # fmt: skip
     test = replace(test, notes=(*notes, *test.notes))
     if as_json:
@@ -201,7 +204,7 @@ def command(
             (None, ()) if users else clicks_of(log, given["columns"], sure)
         )
         test = replace(test, notes=(*test.notes, *reasons))
-        write_report(test, report, [events], clicks=clicks)
+        write_report(test, report, [events], title=title, clicks=clicks)
 
 
 @contextmanager
@@ -243,6 +246,7 @@ _GIVEN = ParameterSource.COMMANDLINE
 _OF_EVENTS = (
     "queries", "daily", "cuped", "kinds", "session_gap", "engaged", "unit", "cap",
     "last_page", "exposure", "window", "max_events", "keep_duplicates",
+    "memory_limit",
 )  # fmt: skip
 
 

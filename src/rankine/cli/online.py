@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankine.cli.options import pairs
+from rankine.cli.options import byte_size, pairs
 from rankine.cli.output import (
     FILE,
     echo_json,
@@ -81,6 +81,11 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--keep-duplicates", is_flag=True, help="Count identical rows each time."
+    ),
+    click.option(
+        "--memory", "memory_limit", callback=byte_size, metavar="SIZE",
+        help="The memory that may be used, such as 2GB; half of what is free if not "
+        "given; beyond it, events wait on disk.",
     ),
 )  # fmt: skip
 
@@ -243,10 +248,6 @@ def clicks_of(
     "otherwise Parquet.",
 )  # fmt: skip
 @click.option(
-    "--memory", metavar="SIZE",
-    help="The memory that may be used, such as 2GB; beyond it, events wait on disk.",
-)  # fmt: skip
-@click.option(
     "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE",
     help="Confidence level of the intervals.",
 )  # fmt: skip
@@ -262,14 +263,15 @@ def command(
     segment: str | None,
     daily: bool,  # noqa: FBT001 - a flag
     users: Path | None,
-    memory: str | None,
     confidence: float,
     report: Path | None,
+    title: str | None,
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_markdown: bool,  # noqa: FBT001
     sql: str | None,
     queries: str | None,
+    memory_limit: int | None,
     **given: Any,
 ) -> None:
     """Summarise what users did, from a log of EVENTS.
@@ -300,7 +302,7 @@ def command(
     asked, group = metrics_of(metrics), None if by == "-" else by
     rules = Rules.of(rules_of(**given))
     checked(asked, confidence, group, segment, daily=daily)
-    counts = counts_of(log, rules, group, segment, daily=daily, memory=memory)
+    counts = counts_of(log, rules, group, segment, daily=daily, memory=memory_limit)
     summary = summary_of(counts, asked, confidence)
     if users is not None:
         write_table(table_of(counts), users)
@@ -317,4 +319,4 @@ def command(
         columns = given["columns"] if by != "-" else {**given["columns"], "variant": by}
         clicks, reasons = clicks_of(log, columns, summary.confidence)
         summary = replace(summary, notes=(*summary.notes, *reasons))
-        write_report(summary, report, [events], clicks=clicks)
+        write_report(summary, report, [events], title=title, clicks=clicks)
