@@ -221,6 +221,8 @@ def test_the_table_of_users_is_written_and_read(name: str, rankine: Command) -> 
         (["events.csv", "-m", "x=revenu"], 2, "did you mean 'revenue'?"),
         (["events.csv", "-m", "x=revenue@0.9"], 2, "x is a quantile over users, which"),
         (["users.csv", "--segment", "land"], 3, "users.csv has no column 'land'"),
+        (["users.csv", "-m", "revenue"], 2, "or -m revenue_per_user=revenue"),
+        (["events.csv", "-m", "orders"], 2, "or -m orders_per_user=orders"),
     ],
 )
 def test_what_a_table_of_users_cannot_do(

@@ -161,7 +161,8 @@ def test_the_memory_changes_no_number(memory_limit: int | str) -> None:
     )
     assert test.details.equals(plain.details)
     assert plain.by_day is not None
-    assert plain.by_day.equals(test.by_day)
+    assert test.by_day is not None
+    assert test.by_day.equals(plain.by_day)
     assert test.to_dict() == plain.to_dict()
     tables = [
         rk.online.calibrate(WORLD, n=20, **asked, **more).table for more in ({}, limit)

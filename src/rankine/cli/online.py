@@ -91,17 +91,16 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
 
 
 def reading_events(function: Any) -> Any:
-    """Give a command the options that say how events are read and counted.
-
-    Messages that begin with a parameter begin with the option instead.
-    """
-    function = _naming_options(function)
+    """Give a command the options that say how events are read and counted."""
+    function = naming_options(function)
     for option in reversed(_RULES):
         function = option(function)
     return function
 
 
-def _naming_options(function: Any) -> Any:
+def naming_options(function: Any) -> Any:
+    """Let messages that begin with a parameter begin with the option instead."""
+
     @wraps(function)
     def named(*arguments: Any, **options: Any) -> Any:
         try:
@@ -117,7 +116,7 @@ def _naming_options(function: Any) -> Any:
     return named
 
 
-_OF_PARAMETERS = ("must be ", "cannot be ", "names ", "has no ", "of ")
+_OF_PARAMETERS = ("must be ", "cannot be ", "names ", "has no ", "of ", "is for ")
 """What follows the name of a parameter in a message."""
 
 

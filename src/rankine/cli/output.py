@@ -233,6 +233,18 @@ def paragraph(lead: str, text: str, columns: int | None, hang: int = 0) -> list[
     ) or [lead.rstrip()]
 
 
+def fitted(text: str) -> str:
+    """Wrap lines to the terminal; those of a note stand below each other."""
+    from rankine._report.tables import shown  # noqa: PLC0415 - --help stays fast
+
+    columns = width()
+    lines = []
+    for line in map(shown, text.splitlines()):
+        hang = 2 if line.startswith(("! ", "- ")) else 4
+        lines += paragraph("", line, columns, hang)
+    return "\n".join(lines)
+
+
 def reflowed(text: str, columns: int | None, indent: str = "  ") -> list[str]:
     """Return paragraphs, which blank lines separate, each wrapped anew.
 
