@@ -7,12 +7,14 @@ import io
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import rankine as rk
+from rankine._online import table
+from rankine._online.log import EventLog
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Command
@@ -192,6 +194,32 @@ def test_a_report_on_the_rows_of_a_query_has_clicks_by_position(
 
     assert done.code == 0
     assert "Clicks by position" in (tmp_path / "out.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["online"], ["ab", "--control", "A"], ["plan", "--effect", "1"], ["calibrate"]],
+    ids=" ".join,
+)
+def test_events_wait_on_disk_where_memory_is_short(
+    words: list[str], rankine: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = []
+
+    class Watched(EventLog):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            limits.append(options["memory"])
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr(table, "EventLog", Watched)
+    plain, short = (
+        rankine(*words, "events.csv", "-m", "ctr", *more)
+        for more in ([], ["--memory", "1k"])
+    )
+
+    assert (short.code, short.err) == (0, "")
+    assert short == plain
+    assert limits == [None, 1024]
 
 
 @pytest.mark.parametrize("name", ["users.csv", "users.parquet"])
