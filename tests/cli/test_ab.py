@@ -62,6 +62,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
         (["--window", "2"], {"window": 2}),
         (["--max-events", "30"], {"max_events": 30}),
         (["--winsorize", "0.99"], {"winsorize": 0.99}),
+        (["--memory", "1k"], {"memory_limit": 1024}),
     ],
     ids=lambda own: " ".join(own) if isinstance(own, list) else "",
 )  # fmt: skip
@@ -132,6 +133,7 @@ def test_a_table_of_users(rankine: Command) -> None:
         (["events.csv", "--control", "A", "--cap", "-1"], 2, "--cap must be above 0"),
         (["events.csv", "--control", "A", "--max-events", "0"], 2, "--max-events must"),
         (["events.csv", "--control", "A", "--winsorize", "1"], 2, "--winsorize must"),
+        (["events.csv", "--control", "A", "--memory", "x"], 2, "value for '--memory'"),
     ],
 )  # fmt: skip
 def test_errors_are_one_sentence(
@@ -154,6 +156,7 @@ def test_errors_are_one_sentence(
         (["--unit", "clicks"], "--unit is for events, not for --users"),
         (["--last-page", "heartbeat"], "--last-page is for events, not for --users"),
         (["--exposure", "seen"], "--exposure is for events, not for --users"),
+        (["--memory", "1GB"], "--memory is for events, not for --users"),
         (["--window", "5"], "--window is for events, not for --users"),
         (["--max-events", "5"], "--max-events is for events, not for --users"),
         (["--keep-duplicates"], "--keep-duplicates is for events, not for --users"),

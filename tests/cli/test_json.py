@@ -151,6 +151,21 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "ab",
         ["ab", "events.csv", "--control", "A", "--segment", "country", "--cuped"],
     ),
+    "plan": ("plan", ["plan", "events.csv", "--effect", "2%"]),
+    "plan of users": (
+        "plan", ["plan", "users.csv", "--effect", "1", "--users", "id", "-m", "same"],
+    ),
+    "plan of a test": ("plan", ["plan", "test.json", "--effect", "2%"]),
+    "calibrate": ("calibrate", ["calibrate", "events.csv", "--n", "9"]),
+    "calibrate nothing": (
+        "calibrate", ["calibrate", "users.csv", "--users", "id", "-m", "same"],
+    ),
+    "calibrate a quantile": (
+        "calibrate",
+        ["calibrate", "users.csv", "--users", "id", "-m", "m=tied@0.5", "--n", "99"],
+    ),
+    "interleaving": ("interleaving", ["interleaving", "shown.csv"]),
+    "interleaving of nothing": ("interleaving", ["interleaving", "none.csv"]),
     "conventions": ("conventions", ["conventions"]),
     "convention": ("conventions", ["conventions", "jurity"]),
     "metrics": ("metrics", ["metrics"]),
@@ -173,7 +188,15 @@ def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "lists.yaml").write_text(
         "runs: one.run\nmetrics: [InterListDiversity@5]\noutput: of/lists\n"
     )
-    rk.online.generate(30, seed=1).events.write_csv(tmp_path / "events.csv")
+    events = rk.online.generate(30, seed=1).events
+    events.write_csv(tmp_path / "events.csv")
+    rk.online.ab_test(events, control="A").save(tmp_path / "test.json")
+    rows = "".join(f"{n},1,{n % 9 // 8}\n" for n in range(99))
+    (tmp_path / "users.csv").write_text(f"id,same,tied\n{rows}")
+    for name, click in (("shown", 1), ("none", 0)):
+        rows = "".join(f"{n},{n},{'ab'[n % 2]},{click}\n" for n in range(9))
+        head = "impression_id,user_id,team,click\n"
+        (tmp_path / f"{name}.csv").write_text(head + rows)
     monkeypatch.chdir(tmp_path)
     rk.gate("qrels.txt", "hybrid.run", "gate.json", metrics="AP", update=True)
 

@@ -13,6 +13,8 @@ import polars as pl
 import pytest
 
 import rankine as rk
+from rankine._online import table
+from rankine._online.log import EventLog
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Command
@@ -154,6 +156,7 @@ def test_markdown(rankine: Command) -> None:
         (["events.csv", "--funnel", "click"], 2, "--funnel must be a list of 2 to 32"),
         (["events.csv", "--funnel", "clik,share"], 2, "--funnel names 'clik', but the"),
         (["events.csv", "--within", "3"], 2, "--within is the time of --funnel"),
+        (["events.csv", "--memory", "foo"], 2, "value for '--memory': expected a numb"),
         (["odd.csv"], 3, "odd.csv:3: timestamp is 'x', not a time; expected one such"),
     ],
 )
@@ -226,6 +229,32 @@ def test_a_report_on_the_rows_of_a_query_has_clicks_by_position(
     assert "Clicks by position" in (tmp_path / "out.html").read_text()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["online"], ["ab", "--control", "A"], ["plan", "--effect", "1"], ["calibrate"]],
+    ids=" ".join,
+)
+def test_events_wait_on_disk_where_memory_is_short(
+    words: list[str], rankine: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = []
+
+    class Watched(EventLog):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            limits.append(options["memory"])
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr(table, "EventLog", Watched)
+    plain, short = (
+        rankine(*words, "events.csv", "-m", "ctr", *more)
+        for more in ([], ["--memory", "1k"])
+    )
+
+    assert (short.code, short.err) == (0, "")
+    assert short == plain
+    assert limits == [None, 1024]
+
+
 @pytest.mark.parametrize("name", ["users.csv", "users.parquet"])
 def test_the_table_of_users_is_written_and_read(name: str, rankine: Command) -> None:
     words = ["--segment", "country", "-m", "revenue_per_user=revenue", "-m", "ctr"]
@@ -253,6 +282,8 @@ def test_the_table_of_users_is_written_and_read(name: str, rankine: Command) -> 
         (["events.csv", "-m", "x=revenu"], 2, "did you mean 'revenue'?"),
         (["events.csv", "-m", "x=revenue@0.9"], 2, "x is a quantile over users, which"),
         (["users.csv", "--segment", "land"], 3, "users.csv has no column 'land'"),
+        (["users.csv", "-m", "revenue"], 2, "or -m revenue_per_user=revenue"),
+        (["events.csv", "-m", "orders"], 2, "or -m orders_per_user=orders"),
     ],
 )
 def test_what_a_table_of_users_cannot_do(

@@ -10,6 +10,7 @@ import pytest
 
 import rankine as rk
 from rankine._report import page
+from rankine.cli import cli
 from tests.report.pages import Parsed
 from tests.shell import Shell, is_one_sentence
 
@@ -191,6 +192,60 @@ def test_online_and_ab_write_reports(shell: Shell) -> None:
         ["2026-03-01", "A", "2", "100.00 %"], ["2026-03-01", "B", "0", "0.00 %"],
         ["2026-03-02", "A", "2", "50.00 %"], ["2026-03-02", "B", "2", "50.00 %"],
     ]  # fmt: skip
+
+
+TITLED = {
+    "evaluate": ["evaluate", "qrels.txt", "a.run", "-m", "RR"],
+    "compare": ["compare", "qrels.txt", "a.run", "b.run", "-m", "RR"],
+    "experiment": ["experiment", "experiment.yaml"],
+    "online": ["online", "events.csv", "-m", "ctr"],
+    "ab": ["ab", "events.csv", "--control", "A", "-m", "ctr"],
+    "demo": ["demo"],
+}
+
+
+@pytest.mark.parametrize("name", TITLED)
+def test_a_title_stands_at_the_top_of_a_report(
+    name: str, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shell.folder)
+    shell.write("events.csv", EVENTS)
+    shell.write(
+        "experiment.yaml",
+        "qrels: qrels.txt\nruns: [a.run]\nmetrics: [RR]\noutput: out\n",
+    )
+    title = ["--title", "Is <b> better?"]
+
+    done = shell.run(*TITLED[name], *title, "--report", "report.html")
+
+    assert done.code == 0, done.err
+    assert "<h1>Is &lt;b&gt; better?</h1>" in text_of(shell)
+    alone = shell.run(*TITLED[name], *title)
+    assert is_one_sentence(alone, 2)
+    assert "--title is that of a report; say where to write it with" in alone.err
+
+
+def test_every_command_with_a_report_takes_a_title(shell: Shell) -> None:
+    commands = [name for name in cli.list_commands(click.Context(cli)) if name]
+    options = {name: shell.run(name, "--help").out for name in commands}
+
+    having = {name for name in commands if "--report" in options[name].split()}
+    assert having == {*TITLED}
+    assert all("--title TEXT" in options[name] for name in (*TITLED, "report"))
+
+
+@pytest.mark.parametrize("name", ["compare", "ab"])
+def test_a_report_on_what_was_saved_takes_a_title(
+    name: str, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shell.folder)
+    shell.write("events.csv", EVENTS)
+    shell.write("saved.json", shell.run(*TITLED[name], "--json").out)
+
+    done = shell.run("report", "saved.json", "--title", "As planned")
+
+    assert done.code == 0, done.err
+    assert "<h1>As planned</h1>" in text_of(shell, "saved.html")
 
 
 POSITIONS = """user_id,timestamp,variant,event,item_id,position,impression_id

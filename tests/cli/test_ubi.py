@@ -1,4 +1,4 @@
-"""rankine online and rankine ab on logs of User Behavior Insights."""
+"""rankine online, ab and plan on logs of User Behavior Insights."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ def test_queries_of_ubi_are_impressions(rankine: Command, tmp_path: Path) -> Non
     done = rankine("ab", *words, "--control", "A", "-m", "ctr")
     assert done.code == 0, done.err
     assert "taken as impressions" in done.out
+    done = rankine("plan", *words, "--effect", "5%", "-m", "ctr")
+    assert (done.code, done.out.count("\n")) == (0, 1)
+    assert "taken as impressions" in done.err
     for more, why in (
         (["--sql", "select 1"], "--queries cannot be combined"),
         (["--users", "user_id"], "--queries is for events, not for --users"),

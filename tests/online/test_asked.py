@@ -61,6 +61,30 @@ TABLE: dict[str, Any] = {"unit": "u", "variant": "arm", "control": "A"}
             "share, confidence and rules are those of the test",
         ),
         (
+            lambda: rk.online.users_needed(
+                rk.online.ab_test(USERS, metrics={"y": "y"}, **TABLE),
+                effect=1,
+                memory_limit="1GB",
+            ),
+            "memory_limit, share, confidence and rules are those of the test",
+        ),
+        (
+            lambda: rk.online.calibrate(
+                USERS, {"y": "y"}, unit="u", memory_limit="1GB"
+            ),
+            "memory_limit is for events, but this is a table of users",
+        ),
+        (
+            lambda: rk.online.ab_test(
+                rk.online.Accumulator().update(WORLD), control="A", memory_limit=1
+            ),
+            "give memory_limit to the accumulator, when it is made",
+        ),
+        (
+            lambda: rk.online.users_needed(WORLD, effect=1, memory_limit="lots"),
+            "memory_limit must be a number of bytes, or text such as '2GB', got 'lots'",
+        ),
+        (
             lambda: rk.online.calibrate(WORLD, windw=1),
             "calibrate has no option 'windw'; did",
         ),
@@ -124,6 +148,31 @@ def test_a_test_of_an_accumulator(*, cuped: bool) -> None:
     assert test.details.equals(plain.details)
     assert test.excluded == plain.excluded
     assert test.notes == plain.notes
+
+
+@pytest.mark.parametrize("memory_limit", [1, "2GB"])
+def test_the_memory_changes_no_number(memory_limit: int | str) -> None:
+    asked: dict[str, Any] = {"metrics": ["ctr"]}
+    limit: dict[str, Any] = {"memory_limit": memory_limit}
+
+    plain, test = (
+        rk.online.ab_test(WORLD, control="A", daily=True, **asked, **more)
+        for more in ({}, limit)
+    )
+    assert test.details.equals(plain.details)
+    assert plain.by_day is not None
+    assert test.by_day is not None
+    assert test.by_day.equals(plain.by_day)
+    assert test.to_dict() == plain.to_dict()
+    tables = [
+        rk.online.calibrate(WORLD, n=20, **asked, **more).table for more in ({}, limit)
+    ]
+    assert tables[0].equals(tables[1])
+    needed = [
+        rk.online.users_needed(WORLD, effect="5%", **asked, **more)
+        for more in ({}, limit)
+    ]
+    assert needed[0] == needed[1]
 
 
 def test_an_accumulator_keeps_its_metrics_and_rules() -> None:

@@ -15,6 +15,7 @@ from rankine.errors import (
     NoRowsError,
     ParameterError,
     RankineError,
+    UnknownMetricError,
 )
 from tests.online.logs import log
 
@@ -639,3 +640,13 @@ def test_a_table_that_was_not_made_by_arms_is_no_test() -> None:
     table = rk.online.users(events, columns={"variant": "group"})
     test = rk.online.ab_test(table, control="A", metrics=metrics)
     assert test.details.select("control_value", "value").row(0) == (5, 25)
+
+
+@pytest.mark.parametrize("column", ["revenue", "orders", "page_views"])
+def test_a_column_in_place_of_a_metric_is_told_how_to_ask(column: str) -> None:
+    events = rk.online.generate(20, seed=1).events
+    hint = f"'{column}_per_user': '{column}'}} or -m {column}_per_user={column}$"
+
+    for ask in (rk.online.summarize, rk.online.calibrate):
+        with pytest.raises(UnknownMetricError, match=hint):
+            ask(events, [column])

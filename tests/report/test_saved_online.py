@@ -138,6 +138,7 @@ def test_the_settings_are_complete() -> None:
     assert (said["cap"], said["page_cap"], said["window"]) == ({}, 40, 36 / 24)
     text = page_of(test, None, None, ()).text()
     rows = {row[0]: row[1] for row in Parsed(text).tables["Choice and value"][1:]}
+    assert {*said} == {*rows} == {*vars(test.settings)}
     assert rows["margin"] == "ctr 2%"
     assert [rows[name] for name in ("cap", "page_cap", "window")] == [
         "none", "40.0", "1.5",

@@ -222,6 +222,45 @@ class ABTest(Drawn):
             "warnings": list(self.warnings),
         }
 
+    def plot(self, kind: str = "forest", metric: str | None = None) -> Any:
+        """Return a chart of Altair, to be shown, changed and saved.
+
+        Args:
+            kind: ``forest``, the lifts of all metrics with their intervals and
+                verdicts; ``difference``, the differences in one metric, with the
+                interval for one look and the one that holds at every look; ``days``,
+                the difference in one metric at the end of each day, with both bands.
+            metric: one of the metrics; the first if not given, and for ``forest`` all.
+
+        Returns:
+            A chart, which needs the extra ``report``.
+
+        Raises:
+            MissingExtraError: Altair is not installed.
+            ParameterError: there is no such kind or metric, the test was made without
+                ``daily=True``, or there are more variants than colours can tell apart
+                over days.
+
+        >>> import polars as pl
+        >>> import rankine as rk
+        >>> users = pl.DataFrame(
+        ...     {"id": range(8), "arm": list("AAAABBBB"), "bought": [1, 1, 0, 0] * 2}
+        ... )
+        >>> test = rk.online.ab_test(
+        ...     users,
+        ...     unit="id",
+        ...     variant="arm",
+        ...     control="A",
+        ...     metrics={"bought": "bought"},
+        ... )
+        >>> (row,) = test.plot("difference").to_dict()["data"]["values"]
+        >>> row["label"], row["value"], row["verdict"]
+        ('B', 0.0, 'cannot tell')
+        """
+        from rankine._report.online_charts import plot_test  # noqa: PLC0415
+
+        return plot_test(self, kind, metric)
+
     def to_markdown(self) -> str:
         """Return the effects as a Markdown table, and how far verdicts may be read."""
         from rankine._report.abtest import to_markdown  # noqa: PLC0415

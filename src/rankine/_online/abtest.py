@@ -63,6 +63,7 @@ def ab_test(
     confidence: float = 0.95,
     expected_n: int = EXPECTED_N,
     seed: int = 0,
+    memory_limit: int | str | None = None,
     **rules: Any,
 ) -> ABTest:
     r"""Compare every variant with the control, metric by metric.
@@ -122,6 +123,8 @@ def ab_test(
         expected_n: the number of users in both arms at which confidence sequences are
             tightest. Fix it before the first look, and keep it.
         seed: the seed of what is drawn for quantiles; nothing else is drawn.
+        memory_limit: for events, the memory that the process may use, as in
+            `summarize`.
         rules: how events are read, as in `summarize`: columns, kinds, exposure, window;
             ``max_events=`` leaves out users with more events after their exposure.
 
@@ -177,7 +180,8 @@ def ab_test(
     check_flag("daily", daily)
     cohort = cohort_of(
         data, metrics, unit=unit, variant=variant, segment=segment, daily=daily,
-        covariates=covariates, cuped=cuped, cap=cap, better=better, rules=rules,
+        covariates=covariates, cuped=cuped, cap=cap, better=better,
+        memory_limit=memory_limit, rules=rules,
     )  # fmt: skip
     settings = replace(settings, **limits_of(data, cap, rules))
     if winsorize is not None:
@@ -212,6 +216,7 @@ def cohort_of(
     better: Any,
     rules: dict[str, Any],
     daily: bool = False,
+    memory_limit: int | str | None = None,
 ) -> Cohort:
     """Read the users of a test, from a table of them or from events."""
     caps: Any = cap if isinstance(cap, Mapping) else {}
@@ -223,7 +228,7 @@ def cohort_of(
                 "--users COLUMN; a log of events needs columns of users and of events"
             )
             raise ParameterError(msg)
-        refuse_for_users(rules, cuped=cuped)
+        refuse_for_users(rules, cuped=cuped, memory_limit=memory_limit)
         if daily:
             msg = "daily is for events, but this is a table of users"
             raise ParameterError(msg)
@@ -241,8 +246,9 @@ def cohort_of(
     refuse_covariates(covariates)
     rules = _with_rules(rules, unit, variant, cap)
     cohort = from_events(
-        data, metrics, cuped=cuped, segment=segment, daily=daily, **rules
-    )
+        data, metrics, cuped=cuped, segment=segment, daily=daily,
+        memory_limit=memory_limit, **rules,
+    )  # fmt: skip
     if not has_window(data, rules):
         cohort = replace(cohort, notes=(*cohort.notes, _RETURNING))
     return cohort.with_options(better or {}, caps)

@@ -50,9 +50,14 @@ def check_metrics(metrics: Any) -> None:
     raise ParameterError(msg)
 
 
-def refuse_for_users(rules: Mapping[str, Any], *, cuped: bool = False) -> None:
+def refuse_for_users(
+    rules: Mapping[str, Any],
+    *,
+    cuped: bool = False,
+    memory_limit: int | str | None = None,
+) -> None:
     """Refuse options for events, which a table of users has none of."""
-    for name in rules:
+    for name in (*rules, *(() if memory_limit is None else ("memory_limit",))):
         msg = f"{name} is for events, but this is a table of users"
         raise ParameterError(msg)
     if cuped:
@@ -75,6 +80,7 @@ def sums_of(
     rules: Mapping[str, Any],
     *,
     daily: bool = False,
+    memory_limit: int | str | None = None,
 ) -> tuple[UserSums, Looks | None]:
     """Return the sums of users, from a log or from what an accumulator has read.
 
@@ -89,10 +95,12 @@ def sums_of(
         )
         raise ParameterError(msg)
     if not isinstance(events, Accumulator):
-        users = counts_of(events, Rules.of(rules), by, segment, daily=daily)
+        users = counts_of(
+            events, Rules.of(rules), by, segment, daily=daily, memory=memory_limit
+        )
         return _summed(users, metrics)
     users = events.counts()
-    for name in rules:
+    for name in (*rules, *(() if memory_limit is None else ("memory_limit",))):
         msg = f"give {name} to the accumulator, when it is made"
         raise ParameterError(msg)
     if users.daily != daily:

@@ -121,6 +121,7 @@ def calibrate(
     cuped: bool = False,
     confidence: float = 0.95,
     seed: int = 0,
+    memory_limit: int | str | None = None,
     **rules: Any,
 ) -> Calibration:
     """Split your own users at random again and again, and count the false alarms.
@@ -139,6 +140,7 @@ def calibrate(
         confidence: the level of the tests.
         seed: the seed of the coins, and of what is drawn for quantiles; the same seed
             and data give the same splits.
+        memory_limit: for events, as in `ab_test`.
         rules: how events are read, as in `summarize`.
 
     Returns:
@@ -166,7 +168,7 @@ def calibrate(
     check_number("confidence", confidence, above=0, below=1)
     data = opened(data, Rules.of(rules))
     if isinstance(metrics, Mapping) and is_own_table(data, metrics, unit, rules):
-        refuse_for_users(rules, cuped=cuped)
+        refuse_for_users(rules, cuped=cuped, memory_limit=memory_limit)
         cohort = from_users(
             data, metrics, unit=unit, variant=None,
             covariates=covariates or {}, segment=None,
@@ -175,7 +177,10 @@ def calibrate(
         refuse_covariates(covariates)
         rules = rules if unit is None else {**rules, "unit": unit}
         by = "variant" if cuped else None
-        cohort = from_events(data, metrics, cuped=cuped, segment=None, by=by, **rules)
+        cohort = from_events(
+            data, metrics, cuped=cuped, segment=None, by=by,
+            memory_limit=memory_limit, **rules,
+        )  # fmt: skip
     users = cohort.frame.height
     if users < 4:  # noqa: PLR2004 - two halves of two
         msg = f"{count(users, 'user')} cannot be split into two arms; 4 are needed"

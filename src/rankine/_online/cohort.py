@@ -274,12 +274,15 @@ def from_events(
     segment: str | None,
     by: str | None = "variant",
     daily: bool = False,
+    memory_limit: int | str | None = None,
     **rules: Any,
 ) -> Cohort:
     """Take users from a log of events; without `by`, variants are ignored."""
     if isinstance(metrics, str):
         metrics = [metrics]
-    sums, looks = sums_of(events, metrics, by, segment, rules, daily=daily)
+    sums, looks = sums_of(
+        events, metrics, by, segment, rules, daily=daily, memory_limit=memory_limit
+    )
     if by is not None and sums.frame["variant"].null_count():
         msg = (
             "the events have no variant, which says which arm a user is in; name its "

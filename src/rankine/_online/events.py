@@ -47,7 +47,7 @@ NO_ID = 0
 """The key of an event without an id, in a log that has ids."""
 _OF_USERS = (
     "; for a table with one row per user, give ab_test metrics={name: column}, or "
-    "rankine ab --users COLUMN"
+    "rankine ab --users COLUMN; calibrate and plan take the same"
 )
 _FAR = 1 << 58
 """Microseconds: the year 11103."""

@@ -300,9 +300,15 @@ def _wanted(asked: Any) -> dict[str, OnlineMetric]:
     wanted = {}
     for name in [asked] if isinstance(asked, str) else asked:
         if name not in METRICS:
+            hint = nearest(str(name), METRICS)
+            if name in COLUMNS_OF_USERS:
+                hint = (
+                    "; for the mean of this column of the table of users, give "
+                    f"metrics={{'{name}_per_user': {name!r}}} or "
+                    f"-m {name}_per_user={name}"
+                )
             msg = (
-                f"unknown online metric {name!r}; there are {', '.join(METRICS)}"
-                f"{nearest(str(name), METRICS)}"
+                f"unknown online metric {name!r}; there are {', '.join(METRICS)}{hint}"
             )
             raise UnknownMetricError(msg)
         wanted[name] = METRICS[name]

@@ -98,6 +98,7 @@ def users_needed(
     unit: str | None = None,
     share: float = 0.5,
     confidence: float = 0.95,
+    memory_limit: int | str | None = None,
     **rules: Any,
 ) -> list[UsersNeeded]:
     """Return how many users a test needs, given how much they vary in your own data.
@@ -118,6 +119,7 @@ def users_needed(
         unit: for a table of users, the column of their ids.
         share: the share of users in the variant; for a test, as it was.
         confidence: the level of the new test; for a test, as it was.
+        memory_limit: for events, as in `ab_test`.
         rules: how events are read, as in `summarize`.
 
     Returns:
@@ -144,17 +146,19 @@ def users_needed(
     check_number("confidence", confidence, above=0, below=1)
     quantiles: Collection[str]
     if isinstance(data, ABTest):
-        own = metrics is not None or unit is not None or rules
-        if own or (share, confidence) != (0.5, 0.95):
+        asked = (metrics, unit, memory_limit) != (None, None, None) or rules
+        if asked or (share, confidence) != (0.5, 0.95):
             msg = (
-                "metrics, unit, share, confidence and rules are those of the test and "
-                "cannot be given"
+                "metrics, unit, memory_limit, share, confidence and rules are those of "
+                "the test and cannot be given"
             )
             raise ParameterError(msg)
         rows, alpha, quantiles = _of_test(data), data.settings.alpha, data.quantiles
         arrivals: Sequence[int] = data.arrivals
     else:
-        rows, arrivals, quantiles = _of_data(data, metrics, unit, share, rules)
+        rows, arrivals, quantiles = _of_data(
+            data, metrics, unit, share, memory_limit, rules
+        )
         alpha = 1 - confidence
     if isinstance(effect, Mapping):
         check_names("effect", effect, [metric for metric, *_ in rows])
@@ -222,12 +226,17 @@ def _of_test(test: ABTest) -> list[_Row]:
 
 
 def _of_data(
-    data: Any, metrics: Any, unit: str | None, share: float, rules: dict[str, Any]
+    data: Any,
+    metrics: Any,
+    unit: str | None,
+    share: float,
+    memory_limit: int | str | None,
+    rules: dict[str, Any],
 ) -> tuple[list[_Row], Sequence[int], list[str]]:
     arrivals: Sequence[int] = ()
     data = opened(data, Rules.of(rules))
     if is_own_table(data, metrics, unit, rules):
-        refuse_for_users(rules)
+        refuse_for_users(rules, memory_limit=memory_limit)
         cohort = from_users(
             data, metrics, unit=unit, variant=None, covariates={}, segment=None
         )
@@ -235,8 +244,9 @@ def _of_data(
         rules = rules if unit is None else {**rules, "unit": unit}
         daily = has_days(data, rules)
         cohort = from_events(
-            data, metrics, cuped=False, segment=None, by=None, daily=daily, **rules
-        )
+            data, metrics, cuped=False, segment=None, by=None, daily=daily,
+            memory_limit=memory_limit, **rules,
+        )  # fmt: skip
         arrivals = cohort.arrivals
     rows: list[_Row] = []
     columns = cohort.columns()

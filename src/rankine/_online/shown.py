@@ -222,7 +222,7 @@ def _resolved(
                 f"{table.name} has no column for the {part}, which {needs[part]}; it "
                 f"has {', '.join(table.names)}, and names such as "
                 f"{', '.join(COLUMNS[part][:3])} are recognised; say which one to use "
-                f"with columns={{{part!r}: ...}}"
+                f"with columns={{{part!r}: ...}} or --col {part}=NAME"
             )
             raise ColumnNotFoundError(msg)
     return column_of

@@ -81,6 +81,41 @@ class Summary(Drawn):
 
         return to_html(self)
 
+    def plot(self, metric: str | None = None) -> Any:
+        """Return a chart of Altair, to be shown, changed and saved.
+
+        It has a point with its interval for each group, or, where there are days, a
+        curve with its band.
+
+        Args:
+            metric: one of the metrics; the first if not given.
+
+        Returns:
+            A chart, which needs the extra ``report``.
+
+        Raises:
+            MissingExtraError: Altair is not installed.
+            ParameterError: there is no such metric, or there are more groups than
+                colours can tell apart over days.
+
+        >>> import polars as pl
+        >>> import rankine as rk
+        >>> log = pl.DataFrame(
+        ...     {
+        ...         "user_id": [1, 1, 2],
+        ...         "variant": ["A", "A", "B"],
+        ...         "event": ["impression", "click", "impression"],
+        ...     }
+        ... )
+        >>> chart = rk.online.summarize(log, ["ctr"]).plot("ctr")
+        >>> rows = chart.to_dict()["data"]["values"]
+        >>> [(row["label"], row["value"]) for row in rows]
+        [('A', 1.0), ('B', 0.0)]
+        """
+        from rankine._report.online_charts import plot_summary  # noqa: PLC0415
+
+        return plot_summary(self, metric)
+
     def to_markdown(self) -> str:
         """Return a Markdown table."""
         from rankine._report.online import to_markdown  # noqa: PLC0415

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.text import count, p_equals, p_text, percent
 from rankine._online.abresult import ABTest
 from rankine._online.oddities import counted
-from rankine._report import specs
+from rankine._report import online_charts, specs
 from rankine._report.abtest import (
     how,
     lifted,
@@ -17,11 +17,10 @@ from rankine._report.abtest import (
     signed,
     verdict_text,
 )
-from rankine._report.charts import days_span, drawn_number
+from rankine._report.charts import drawn_number
 from rankine._report.markup import (
     Markup,
     TableCell,
-    in_order,
     join,
     measured,
     points,
@@ -32,24 +31,18 @@ from rankine._report.markup import (
 )
 from rankine._report.of_clicks import add_clicks
 from rankine._report.of_comparison import LONG, listed, verdict_mark
+from rankine._report.online_charts import difference_in_words, lift_in_words
 from rankine._report.page import Page, remarks, reproduction
 from rankine._report.tables import brief, number, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rankine._online.positions import ClickMetrics
     from rankine._online.summary import Summary
-    from rankine._report.specs import Rows
 
 _ROWS = 1000
 """Rows of the table of a summary; all of them are in its `table`."""
-_DAY = "day"
-_LIFT = {"value": "lift", "low": "lift_low", "high": "lift_high"}
-_DIFFERENCE = {
-    "value": "difference", "low": "low", "high": "high", "always_low": "always_low",
-    "always_high": "always_high",
-}  # fmt: skip
 _THICK = (
     "Thick lines are intervals for one look at the end; thin lines are always valid: "
     "they hold however often you look."
@@ -103,31 +96,19 @@ def _page_of_summary(
 
 def _drawn(page: Page, summary: Summary) -> Iterable[Markup]:
     """Draw every metric by day where there are days, or a point per group."""
-    names = [name for name in summary.groups if name != _DAY]
-    days = _DAY in summary.groups
     for place, metric in enumerate(summary.definitions):
-        rows: Rows = []
-        for row in summary.table.filter(metric=metric).iter_rows(named=True):
-            group = [shown("-" if row[name] is None else row[name]) for name in names]
-            bounds = {end: drawn_number(row[end]) for end in ("value", "low", "high")}
-            label = ", ".join(group) or "all"
-            day = {_DAY: str(row[_DAY])} if days else {}
-            rows.append({"label": label, "system": label, **day, **bounds})
-        beyond = False
-        many = len({row["label"] for row in rows}) > specs.MOST_CURVES
-        if days and not many:
-            span = days_span(rows)
-            spec = specs.over_days(rows, metric, span=span)
-            says = f"{metric} of each day, with its interval, as in the table."
-            beyond = span is not None
-            says += _BEYOND * beyond
-        elif not days:
-            spec = specs.means(rows, metric)
+        if online_charts.DAY not in summary.groups:
+            spec, is_cut = online_charts.groups(summary, metric), False
             says = f"{metric} with its interval, as in the table."
         else:
-            continue
+            curves = online_charts.days_of_summary(summary, metric)
+            if curves is None:
+                continue
+            spec, is_cut = curves
+            says = f"{metric} of each day, with its interval, as in the table."
+            says += _BEYOND * is_cut
         yield page.figure(
-            f"metric-{place}", spec | {"width": 320}, says, caption=beyond
+            f"metric-{place}", spec | {"width": 320}, says, caption=is_cut
         )
 
 
@@ -202,7 +183,7 @@ def _summary(
     entries = []
     for row in rows:
         of = "" if row.get("segment") is None else f" in {shown(row['segment'])}"
-        effect = _said(row, _LIFT, lifted) or _said(row, _DIFFERENCE, signed)
+        effect = lift_in_words(row) or difference_in_words(row)
         sentence = (
             f"{row['metric']} of {shown(row['variant'])} against {control}{of}: "
             f"{effect or 'undefined'}; {p_equals(row['p_corrected'])}"
@@ -222,40 +203,17 @@ def _summary(
     return [*doubts, *parts, *reads]
 
 
-def _said(
-    row: dict[str, Any], fields: dict[str, str], form: Callable[[float], str]
-) -> str:
-    """Return an effect and its interval in words, nothing if it is undefined."""
-    value, low, high = (row[fields[end]] for end in ("value", "low", "high"))
-    cell = measured(value, low, high, form)
-    if cell.value is None:
-        return ""
-    return f"{cell.text} ({cell.below})" if cell.below else str(cell.text)
-
-
 def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[Markup]:
     """Return the lifts as a forest plot, and the table of all effects."""
-    several = len({row["variant"] for row in rows}) > 1
-    lifts: Rows = []
-    sizes: dict[str, Rows] = {}
-    for row in rows:
-        names = [] if row.get("segment") is None else [row["segment"]]
-        names = [*([row["variant"]] if several else []), *names]
-        said = {"lift": _said(row, _LIFT, lifted) or lifted(row["lift"])}
-        lifts.append(_interval(row, [row["metric"], *names], _LIFT) | said)
-        change = _interval(row, names or [row["variant"]], _DIFFERENCE)
-        sizes.setdefault(row["metric"], []).append(change)
     control = shown(test.settings.control)
-    over = f"lift over {brief(control, 24)}"
-    spec = specs.forest(lifts, over, specs.LIFTS)
     changes = [
         page.figure(
             f"difference-{place}",
-            specs.forest(of_metric, f"difference in {metric}") | {"width": 300},
+            online_charts.differences(test, metric) | {"width": 300},
             f"The difference in {metric}, with both intervals of the table.",
             caption=False,
         )
-        for place, (metric, of_metric) in enumerate(sizes.items())
+        for place, metric in enumerate(online_charts.metrics_of(test))
     ]
     segmented = "segment" in test.details.columns
     watched = _is_watched(rows)
@@ -282,21 +240,12 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
     caption = "The effect on each metric"
     says = "Lifts, each with its interval; verdicts go by the corrected p."
     return [
-        page.figure("lifts", spec, says),
+        page.figure("lifts", online_charts.lifts(test), says),
         tag("div", *changes, class_="grid"),
         tag("p", _THICK, class_="hint") if any(changes) and watched else Markup(),
         table(head, cells, sides, caption=caption),
         tag("p", f"{how(test)}.", class_="hint"),
     ]
-
-
-def _interval(
-    row: dict[str, Any], names: Iterable[object], fields: dict[str, str]
-) -> dict[str, Any]:
-    """Return a row of a forest plot."""
-    numbers = {end: drawn_number(row[field]) for end, field in fields.items()}
-    label = in_order(map(shown, names), ", ")
-    return {"label": label, "verdict": row["verdict"], **numbers}
 
 
 def _value(value: float) -> TableCell:
@@ -326,21 +275,14 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
     rows = list(test.by_day.iter_rows(named=True))
     watched = _is_watched(rows)
     control = shown(test.settings.control)
-    names = [shown(name) for name in test.srm.shares]
-    points_of: dict[str, Rows] = {}
-    for row in rows:
-        numbers = {end: drawn_number(row[field]) for end, field in _DIFFERENCE.items()}
-        point = {"system": shown(row["variant"]), "day": str(row["day"]), "zero": 0}
-        points_of.setdefault(row["metric"], []).append({**point, **numbers})
-    few = len(names) <= specs.MOST_CURVES
     drawn = []
-    for place, (metric, of_metric) in enumerate(points_of.items() if few else ()):
-        span = days_span(of_metric, 0)
-        title = f"difference in {metric}"
-        spec = specs.over_days(of_metric, title, "zero", names, span=span)
-        says = f"{metric}: the difference from {control} at the end of each day."
-        says += "" if span is None else _BEYOND
-        drawn.append(page.figure(f"day-{place}", spec | {"width": 320}, says))
+    for place, metric in enumerate(test.by_day["metric"].unique(maintain_order=True)):
+        curves = online_charts.days_of_test(test, metric)
+        if curves is not None:
+            says = f"{metric}: the difference from {control} at the end of each day."
+            says += _BEYOND * curves.is_cut
+            figure = page.figure(f"day-{place}", curves.spec | {"width": 320}, says)
+            drawn.append(figure)
     cells = [
         (
             str(row["day"]),

@@ -242,8 +242,13 @@ def over_days(
             0,
             {
                 "data": {"values": levels},
-                "mark": {"type": "rule", "color": EVEN, "strokeDash": [4, 3]},
-                "encoding": {"x": None, "color": None, "y": quantity("level", metric)},
+                "mark": {"type": "rule", "strokeDash": [4, 3]},
+                "encoding": {
+                    "x": {"value": 0},
+                    "x2": {"value": "width"},
+                    "color": {"value": EVEN},
+                    "y": quantity("level", metric),
+                },
             },
         )
     for layer in spec["layer"]:

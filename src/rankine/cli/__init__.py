@@ -14,22 +14,34 @@ import click
 
 from rankine import __version__
 
-_COMMANDS = {
-    "evaluate": "Evaluate runs against judgements.",
-    "compare": "Tell whether one run is better than another, and how certain that is.",
-    "experiment": "Run an experiment in YAML: metrics over many runs.",
-    "report": "Write a report on saved results, as one HTML file.",
-    "gate": "Fail if a run fell below its baseline, unless within a margin.",
-    "check": "Check judgements and a run before computing any metric.",
-    "reconcile": "Compute a metric as every tool does, and explain why they differ.",
-    "similarity": "Compare runs with each other.",
-    "ctr": "Estimate what recommendations would have earned, from a log.",
-    "online": "Summarise what users did, from a log of events.",
-    "ab": "Tell what a variant changes in a live test, and how certain that is.",
-    "conventions": "List the named conventions, or show one.",
-    "metrics": "List the metrics, or explain one.",
-    "demo": "Evaluate three systems on sample data.",
+_GROUPS = {
+    "Runs and judgements": {
+        "evaluate": "Evaluate runs against judgements.",
+        "compare": "Tell whether one run is better than another, and how certain that "
+        "is.",
+        "experiment": "Run an experiment in YAML: metrics over many runs.",
+        "gate": "Fail if a run fell below its baseline, unless within a margin.",
+        "check": "Check judgements and a run before computing any metric.",
+        "reconcile": "Compute a metric as every tool does, and explain why they "
+        "differ.",
+        "similarity": "Compare runs with each other.",
+        "conventions": "List the named conventions, or show one.",
+        "metrics": "List the metrics, or explain one.",
+    },
+    "What users do": {
+        "online": "Summarise what users did, from a log of events.",
+        "ab": "Tell what a variant changes in a live test, and how certain that is.",
+        "plan": "Tell how many users a test needs.",
+        "calibrate": "Tell how often a test errs on your own users.",
+        "interleaving": "Tell which of two rankings in one list users prefer.",
+        "ctr": "Estimate what recommendations would have earned, from a log.",
+    },
+    "Reports and samples": {
+        "report": "Write a report on saved results, as one HTML file.",
+        "demo": "Evaluate three systems on sample data.",
+    },
 }
+_COMMANDS = [name for commands in _GROUPS.values() for name in commands]
 
 
 class _Lazy(click.Group):
@@ -37,7 +49,7 @@ class _Lazy(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return list(_COMMANDS)
+        return _COMMANDS
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         del ctx
@@ -63,8 +75,9 @@ class _Lazy(click.Group):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        for heading, commands in _GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl(list(commands.items()))
 
 
 @click.group(

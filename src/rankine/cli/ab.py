@@ -32,23 +32,27 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command()
-@click.argument("events")
-@click.option(
-    "--control", required=True, metavar="NAME",
-    help="The variant that the others are compared with.",
-)  # fmt: skip
-@click.option(
+metrics_option = click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
     help="ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page or roi; "
     "or NAME=COLUMN for a mean per user, NAME=COLUMN/COLUMN for a ratio, NAME=COLUMN@"
     "SHARE for a quantile, of the columns that rankine online --users writes or, with "
     "--users, of those of your own table; repeatable.",
 )  # fmt: skip
-@click.option(
+users_option = click.option(
     "--users", metavar="COLUMN",
     help="EVENTS is a table with a row per user, whose ids are in this column.",
 )  # fmt: skip
+
+
+@click.command()
+@click.argument("events")
+@click.option(
+    "--control", required=True, metavar="NAME",
+    help="The variant that the others are compared with.",
+)  # fmt: skip
+@metrics_option
+@users_option
 @click.option("--segment", metavar="COLUMN", help="Also show effects by segment.")
 @click.option(
     "--daily", is_flag=True,
@@ -121,7 +125,9 @@ def command(
     ratio: dict[str, str],
     sql: str | None,
     queries: str | None,
+    memory_limit: int | None,
     report: Path | None,
+    title: str | None,
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_markdown: bool,  # noqa: FBT001
@@ -164,8 +170,8 @@ def command(
     if users is None:
         _refuse_without_users(covariates)
     else:
-        _refuse_with_users(given["columns"])
-        asked = _named(metrics)
+        refuse_with_users(given["columns"])
+        asked = columns_of(metrics)
         unit, variant = users, rules["columns"].get("variant", "variant")
         rules = {}
     if most:
@@ -180,11 +186,12 @@ def command(
             variant=variant, segment=segment, cuped=cuped, cap=caps,
             winsorize=winsorize,
             daily=daily,
-            covariates=_named(tuple(map("=".join, covariates.items()))) or None,
+            covariates=columns_of(tuple(map("=".join, covariates.items()))) or None,
             better=better or None,  # type: ignore[arg-type]
             margin=margin or None, ratio=_numbers("ratio", ratio) or None,
             correction=correction, lift=lift,  # type: ignore[arg-type]
-            confidence=confidence, expected_n=expected_n, **rules,
+            confidence=confidence, expected_n=expected_n,
+            memory_limit=memory_limit, **rules,
         )  # fmt: skip
     test = replace(test, notes=(*notes, *test.notes))
     if as_json:
@@ -201,7 +208,7 @@ def command(
             (None, ()) if users else clicks_of(log, given["columns"], sure)
         )
         test = replace(test, notes=(*test.notes, *reasons))
-        write_report(test, report, [events], clicks=clicks)
+        write_report(test, report, [events], title=title, clicks=clicks)
 
 
 @contextmanager
@@ -224,29 +231,60 @@ def _refuse_without_users(covariates: dict[str, str]) -> None:
         raise click.UsageError(msg)
 
 
-def _refuse_with_users(columns: dict[str, str]) -> None:
+def question_of(
+    metrics: tuple[str, ...], users: str | None, given: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what `calibrate` and `users_needed` are asked of a log or a table.
+
+    These are metrics, the unit, and how events are read, as far as that is not usual.
+    """
+    from rankine._online.rules import Rules  # noqa: PLC0415 - --help stays fast
+
+    if users is not None:
+        refuse_with_users(given["columns"], ())
+        return {"metrics": columns_of(metrics), "unit": users}
+    usual, rules = Rules(), rules_of(**given)
+    read = {name: own for name, own in rules.items() if own != getattr(usual, name)}
+    return {"metrics": metrics_of(metrics), **read}
+
+
+def refuse_with_users(
+    columns: dict[str, str], allowed: tuple[str, ...] = ("variant",)
+) -> None:
     """Refuse the options for events, which a table of users has none of."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        name = str(option.name)
-        if name in _OF_EVENTS and context.get_parameter_source(name) is _GIVEN:
-            more = "; give --covariate METRIC=COLUMN" if name == "cuped" else ""
+    known = {option.name for option in click.get_current_context().command.params}
+    for option in options_given():
+        if option.name in _OF_EVENTS:
+            more = ""
+            if option.name == "cuped" and "covariates" in known:
+                more = "; give --covariate METRIC=COLUMN"
             msg = f"{option.opts[-1]} is for events, not for --users{more}"
             raise click.UsageError(msg)
     for part in columns:
-        if part != "variant":
-            msg = f"--col {part}= is for events; with --users, only --col variant= is"
+        if part not in allowed:
+            only = "".join(f"; with --users, only --col {own}= is" for own in allowed)
+            msg = f"--col {part}= is for events{only}"
             raise click.UsageError(msg)
 
 
-_GIVEN = ParameterSource.COMMANDLINE
+def options_given() -> list[click.Parameter]:
+    """Return the options that stand on the command line."""
+    context = click.get_current_context()
+    return [
+        option
+        for option in context.command.params
+        if context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+    ]
+
+
 _OF_EVENTS = (
     "queries", "daily", "cuped", "kinds", "session_gap", "engaged", "unit", "cap",
     "last_page", "exposure", "window", "max_events", "keep_duplicates",
+    "memory_limit",
 )  # fmt: skip
 
 
-def _named(metrics: tuple[str, ...]) -> dict[str, Any]:
+def columns_of(metrics: tuple[str, ...]) -> dict[str, Any]:
     """Read NAME=COLUMN, where the name may be left out."""
     columns = {}
     for text in metrics:

@@ -118,6 +118,7 @@ def command(
     convention: str,
     verbose: bool,  # noqa: FBT001
     report: Path | None,
+    title: str | None,
     texts: tuple[Path, ...],
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
@@ -183,7 +184,7 @@ def command(
     else:
         _print(comparison, moved)
     read = (judged, *(run.path for run in named), *others, *texts)
-    write_report(comparison, report, read, texts=words)
+    write_report(comparison, report, read, title=title, texts=words)
 
 
 def sizes(margins: dict[str, str]) -> dict[str, float] | None:

@@ -15,7 +15,7 @@ from rankine.cli.options import (
     refuse_stdin_twice,
     say_how,
 )
-from rankine.cli.output import FILE, json_option, paragraph, print_json, width
+from rankine.cli.output import FILE, fitted, json_option, print_json
 from rankine.cli.progress import progress
 
 
@@ -116,16 +116,6 @@ def command(
     if as_json:
         print_json([*results.to_dict().values()])
     else:
-        click.echo("\n\n".join(_fitted(str(estimate)) for estimate in results.values()))
+        click.echo("\n\n".join(fitted(str(estimate)) for estimate in results.values()))
     if any(math.isnan(estimate.value) for estimate in results.values()):
         context.exit(1)
-
-
-def _fitted(text: str) -> str:
-    """Wrap lines to the terminal; those of a note stand below each other."""
-    columns = width()
-    lines = []
-    for line in text.splitlines():
-        hang = 2 if line.startswith(("! ", "- ")) else 4
-        lines += paragraph("", line, columns, hang)
-    return "\n".join(lines)

@@ -24,6 +24,7 @@ def command(
     online: bool,  # noqa: FBT001 - a flag
     save: Path | None,
     report: Path | None,
+    title: str | None,
 ) -> None:
     """Evaluate three made-up systems on sample data that come with rankine.
 
@@ -68,7 +69,8 @@ def command(
     )
     if report is not None:
         every = {result.name: result for result in results}
-        write_report(compare_evaluations(every, Settings()), report, (QRELS, *RUNS))
+        compared = compare_evaluations(every, Settings())
+        write_report(compared, report, (QRELS, *RUNS), title=title)
 
 
 def _online(save: Path | None) -> None:

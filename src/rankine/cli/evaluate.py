@@ -100,6 +100,7 @@ def command(
     convention: str,
     verbose: bool,  # noqa: FBT001
     report: Path | None,
+    title: str | None,
     texts: tuple[Path, ...],
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
@@ -198,7 +199,7 @@ def command(
             print_tables(results, per_query=per_query, worst=worst)
     if report is not None:
         read = (judged, *(run.path for run in named), *others, *texts)
-        write_report(_reported(results), report, read, texts=words)
+        write_report(_reported(results), report, read, title=title, texts=words)
     return _below(results, limits)
 
 

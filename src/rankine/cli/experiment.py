@@ -74,6 +74,7 @@ def command(
     schema: bool,  # noqa: FBT001
     init: bool,  # noqa: FBT001
     report: Path | None,
+    title: str | None,
     texts: tuple[Path, ...],
     as_json: bool,  # noqa: FBT001
 ) -> None:
@@ -128,7 +129,7 @@ def command(
         run, *others = result.runs
         whole = result.comparison() if others else result.evaluation(run)
         read = (*files, *planned.files, *texts)
-        write_report(whole, report, read, texts=words)
+        write_report(whole, report, read, title=title, texts=words)
 
 
 def _init(files: tuple[Path, ...]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankine.cli.options import pairs
+from rankine.cli.options import byte_size, pairs
 from rankine.cli.output import (
     FILE,
     echo_json,
@@ -86,21 +86,25 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--keep-duplicates", is_flag=True, help="Count identical rows each time."
     ),
+    click.option(
+        "--memory", "memory_limit", callback=byte_size, metavar="SIZE",
+        help="The memory that may be used, such as 2GB; half of what is free if not "
+        "given; beyond it, events wait on disk.",
+    ),
 )  # fmt: skip
 
 
 def reading_events(function: Any) -> Any:
-    """Give a command the options that say how events are read and counted.
-
-    Messages that begin with a parameter begin with the option instead.
-    """
-    function = _naming_options(function)
+    """Give a command the options that say how events are read and counted."""
+    function = naming_options(function)
     for option in reversed(_RULES):
         function = option(function)
     return function
 
 
-def _naming_options(function: Any) -> Any:
+def naming_options(function: Any) -> Any:
+    """Let messages that begin with a parameter begin with the option instead."""
+
     @wraps(function)
     def named(*arguments: Any, **options: Any) -> Any:
         try:
@@ -116,7 +120,7 @@ def _naming_options(function: Any) -> Any:
     return named
 
 
-_OF_PARAMETERS = ("must be ", "cannot be ", "names ", "has no ", "of ")
+_OF_PARAMETERS = ("must be ", "cannot be ", "names ", "has no ", "of ", "is for ")
 """What follows the name of a parameter in a message."""
 
 
@@ -282,10 +286,6 @@ def clicks_of(
     help="The most time from the first step of --funnel to the last.",
 )  # fmt: skip
 @click.option(
-    "--memory", metavar="SIZE",
-    help="The memory that may be used, such as 2GB; beyond it, events wait on disk.",
-)  # fmt: skip
-@click.option(
     "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE",
     help="Confidence level of the intervals.",
 )  # fmt: skip
@@ -303,14 +303,15 @@ def command(
     users: Path | None,
     steps: str | None,
     within: float | None,
-    memory: str | None,
     confidence: float,
     report: Path | None,
+    title: str | None,
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_markdown: bool,  # noqa: FBT001
     sql: str | None,
     queries: str | None,
+    memory_limit: int | None,
     **given: Any,
 ) -> None:
     """Summarise what users did, from a log of EVENTS.
@@ -343,7 +344,7 @@ def command(
         _refuse_beside_funnel(steps, others)
         found = funnel(
             log, _listed(steps or ""), by=group, segment=segment, within=within,
-            confidence=confidence, memory_limit=memory, **options,
+            confidence=confidence, memory_limit=memory_limit, **options,
         )  # fmt: skip
         found = replace(found, notes=(*notes, *found.notes))
         if as_json:
@@ -355,7 +356,7 @@ def command(
         _refuse_file(users, events)
     asked, rules = metrics_of(metrics), Rules.of(options)
     checked(asked, confidence, group, segment, daily=daily)
-    counts = counts_of(log, rules, group, segment, daily=daily, memory=memory)
+    counts = counts_of(log, rules, group, segment, daily=daily, memory=memory_limit)
     summary = summary_of(counts, asked, confidence)
     if users is not None:
         write_table(table_of(counts), users)
@@ -368,4 +369,4 @@ def command(
         columns = given["columns"] if by != "-" else {**given["columns"], "variant": by}
         clicks, reasons = clicks_of(log, columns, summary.confidence)
         summary = replace(summary, notes=(*summary.notes, *reasons))
-        write_report(summary, report, [events], clicks=clicks)
+        write_report(summary, report, [events], title=title, clicks=clicks)

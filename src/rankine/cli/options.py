@@ -36,7 +36,7 @@ def pairs(
     return by_name
 
 
-def _size(
+def byte_size(
     _: click.Context, parameter: click.Parameter, value: str | None
 ) -> int | None:
     """Read a number of bytes: 1000000, 64M, 2G."""
@@ -55,7 +55,7 @@ _ENCODING = click.option(
     help=("The encoding of text that is not UTF-8, such as latin-1."),
 )
 _MAX_BYTES = click.option(
-    "--max-bytes", callback=_size, metavar="SIZE",
+    "--max-bytes", callback=byte_size, metavar="SIZE",
     help=(
         "The largest size of a file when unpacked, such as 500M or 2G; 64G if not "
         "given."
@@ -176,7 +176,7 @@ def _of_engine(what: str) -> tuple[Callable[[Any], Any], ...]:
             "this, only where it would not fit.",
         ),
         click.option(
-            "--memory", "memory_limit", callback=_size, metavar="SIZE",
+            "--memory", "memory_limit", callback=byte_size, metavar="SIZE",
             help=f"The memory that the process may use while {what} is read in parts, "
             "such as 512M or 2G; half of what is free if not given.",
         ),

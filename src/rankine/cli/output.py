@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 import textwrap
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,10 +35,13 @@ READABLE = 100
 FILE = click.Path(path_type=Path, readable=False)
 """A path; what opens it says why it cannot be read, with the exit code for data."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-report_option = click.option(
+_REPORT = click.option(
     "--report", type=FILE, metavar="FILE",
     help="Write a report too: one HTML file, to be opened in a browser.",
 )  # fmt: skip
+title_option = click.option(
+    "--title", metavar="TEXT", help="What stands at the top of the report."
+)
 texts_option = click.option(
     "--texts", multiple=True, type=FILE, metavar="FILE",
     help="Texts of queries or items by their ids, to be shown in the report; "
@@ -45,6 +49,19 @@ texts_option = click.option(
 )  # fmt: skip
 _SECRET = re.compile(r"(?<=://)\S*@|[?#]\S*")
 """The part of a URL that must not be shown, such as a password."""
+
+
+def report_option(function: Any) -> Any:
+    """Give a command --report, and --title, which is refused without it."""
+
+    @wraps(function)
+    def with_report(*arguments: Any, **options: Any) -> Any:
+        if options["title"] is not None and options["report"] is None:
+            msg = "--title is that of a report; say where to write it with --report"
+            raise click.UsageError(msg)
+        return function(*arguments, **options)
+
+    return _REPORT(title_option(with_report))
 
 
 def say(message: str) -> None:
@@ -214,6 +231,18 @@ def paragraph(lead: str, text: str, columns: int | None, hang: int = 0) -> list[
         break_long_words=False,
         break_on_hyphens=False,
     ) or [lead.rstrip()]
+
+
+def fitted(text: str) -> str:
+    """Wrap lines to the terminal; those of a note stand below each other."""
+    from rankine._report.tables import shown  # noqa: PLC0415 - --help stays fast
+
+    columns = width()
+    lines = []
+    for line in map(shown, text.splitlines()):
+        hang = 2 if line.startswith(("! ", "- ")) else 4
+        lines += paragraph("", line, columns, hang)
+    return "\n".join(lines)
 
 
 def reflowed(text: str, columns: int | None, indent: str = "  ") -> list[str]:

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from rankine.cli.output import FILE, say, texts_of, texts_option, write_report
+from rankine.cli.output import (
+    FILE,
+    say,
+    texts_of,
+    texts_option,
+    title_option,
+    write_report,
+)
 
 
 @click.command()
@@ -15,6 +22,7 @@ from rankine.cli.output import FILE, say, texts_of, texts_option, write_report
     "-o", "--output", type=FILE, metavar="FILE",
     help="The file to write; beside RESULTS, ending in .html, if not given.",
 )  # fmt: skip
+@title_option
 @texts_option
 @click.option(
     "--convention", metavar="NAME",
@@ -24,6 +32,7 @@ from rankine.cli.output import FILE, say, texts_of, texts_option, write_report
 def command(
     results: Path,
     output: Path | None,
+    title: str | None,
     texts: tuple[Path, ...],
     convention: str | None,
     opens: bool,  # noqa: FBT001 - a flag
@@ -56,9 +65,10 @@ def command(
         if texts:
             msg = "--texts is for lists of items, not for events and tests"
             raise click.UsageError(msg)
-        write_report(loaded, path, [results])
+        write_report(loaded, path, [results], title=title)
     else:
-        write_report(loaded, path, [results, *texts], texts=texts_of(texts, path))
+        words = texts_of(texts, path)
+        write_report(loaded, path, [results, *texts], title=title, texts=words)
     if opens:
         # An address, as a browser may take a plain name for a host.
         failed = click.launch(path.resolve().as_uri())

@@ -1,0 +1,195 @@
+"""Charts of summaries and A/B tests: those of `plot`, and the figures of reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rankine._base.checks import check_choice
+from rankine._report import specs
+from rankine._report.abtest import lifted, signed
+from rankine._report.charts import altair_of, days_span, drawn_number
+from rankine._report.markup import in_order, measured
+from rankine._report.tables import brief, shown
+from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from rankine._online.abresult import ABTest
+    from rankine._online.summary import Summary
+    from rankine._report.specs import Rows, Spec
+
+DAY = "day"
+"""The group of a summary that is drawn as a curve."""
+KINDS = ("forest", "difference", "days")
+"""What can be drawn of a test."""
+_LIFT = {"value": "lift", "low": "lift_low", "high": "lift_high"}
+_DIFFERENCE = {
+    "value": "difference", "low": "low", "high": "high", "always_low": "always_low",
+    "always_high": "always_high",
+}  # fmt: skip
+
+
+class Curves(NamedTuple):
+    """A chart of days.
+
+    Attributes:
+        spec: its specification.
+        is_cut: whether the intervals of days with few users reach beyond the chart.
+    """
+
+    spec: Spec
+    is_cut: bool
+
+
+def plot_summary(summary: Summary, metric: str | None) -> Any:
+    """Return a chart of a summary; see `Summary.plot`."""
+    name = _chosen(metric, list(summary.definitions))
+    if DAY not in summary.groups:
+        return altair_of(groups(summary, name))
+    return altair_of(_few(days_of_summary(summary, name), "groups"))
+
+
+def plot_test(test: ABTest, kind: str, metric: str | None) -> Any:
+    """Return a chart of a test; see `ABTest.plot`."""
+    check_choice("kind", kind, KINDS)
+    name = _chosen(metric, metrics_of(test))
+    if kind == "forest":
+        return altair_of(lifts(test, metric))
+    if kind == "difference":
+        return altair_of(differences(test, name))
+    if test.by_day is None or test.by_day.is_empty():
+        msg = (
+            "the test did not keep the effects of each day; make it with daily=True, "
+            "from a log with times"
+        )
+        raise ParameterError(msg)
+    return altair_of(_few(days_of_test(test, name), "variants"))
+
+
+def _chosen(metric: str | None, metrics: Sequence[str]) -> str:
+    """Return a metric that there is; the first if none is named."""
+    if metric is None:
+        return metrics[0]
+    check_choice("metric", metric, metrics)
+    return metric
+
+
+def _few(curves: Curves | None, what: str) -> Spec:
+    """Return a chart of days, if colours can tell its curves apart."""
+    if curves is None:
+        msg = (
+            f"there are more {what} than the {specs.MOST_CURVES} that colours can tell "
+            "apart over days"
+        )
+        raise ParameterError(msg)
+    return curves.spec
+
+
+def metrics_of(test: ABTest) -> list[str]:
+    """Return the metrics of a test, in their order."""
+    return test.details["metric"].unique(maintain_order=True).to_list()
+
+
+def groups(summary: Summary, metric: str) -> Spec:
+    """Return a point with its interval for each group."""
+    return specs.means(_rows(summary, metric), metric)
+
+
+def days_of_summary(summary: Summary, metric: str) -> Curves | None:
+    """Return a curve with its band for each group, None if there are too many."""
+    rows = _rows(summary, metric)
+    if len({row["system"] for row in rows}) > specs.MOST_CURVES:
+        return None
+    span = days_span(rows)
+    return Curves(specs.over_days(rows, metric, span=span), span is not None)
+
+
+def _rows(summary: Summary, metric: str) -> Rows:
+    """Return the rows that are drawn of a metric: group, value, bounds, and day."""
+    names = [name for name in summary.groups if name != DAY]
+    rows: Rows = []
+    for row in summary.table.filter(metric=metric).iter_rows(named=True):
+        group = [shown("-" if row[name] is None else row[name]) for name in names]
+        bounds = {end: drawn_number(row[end]) for end in ("value", "low", "high")}
+        label = ", ".join(group) or "all"
+        day = {DAY: str(row[DAY])} if DAY in summary.groups else {}
+        rows.append({"label": label, "system": label, **day, **bounds})
+    return rows
+
+
+def lifts(test: ABTest, metric: str | None = None) -> Spec:
+    """Return the lift of each metric, or of one, with its interval and verdict."""
+    several = test.details["variant"].n_unique() > 1
+    rows: Rows = []
+    for row in test.details.iter_rows(named=True):
+        if metric in (None, row["metric"]):
+            names = [row["metric"], *([row["variant"]] if several else [])]
+            told = {"lift": lift_in_words(row) or lifted(row["lift"])}
+            rows.append(_effect(row, [*names, *_segment(row)], _LIFT) | told)
+    over = f"lift over {brief(shown(test.settings.control), 24)}"
+    return specs.forest(rows, over, specs.LIFTS)
+
+
+def differences(test: ABTest, metric: str) -> Spec:
+    """Return the differences in a metric with both intervals and verdicts."""
+    several = test.details["variant"].n_unique() > 1
+    rows: Rows = []
+    for row in test.details.filter(metric=metric).iter_rows(named=True):
+        names = [*([row["variant"]] if several else []), *_segment(row)]
+        rows.append(_effect(row, names or [row["variant"]], _DIFFERENCE))
+    return specs.forest(rows, f"difference in {metric}")
+
+
+def _segment(row: dict[str, Any]) -> list[str]:
+    return [] if row.get("segment") is None else [row["segment"]]
+
+
+def _effect(
+    row: dict[str, Any], names: Iterable[object], fields: dict[str, str]
+) -> dict[str, Any]:
+    """Return a row of a forest plot."""
+    numbers = {end: drawn_number(row[field]) for end, field in fields.items()}
+    label = in_order(map(shown, names), ", ")
+    return {"label": label, "verdict": row["verdict"], **numbers}
+
+
+def lift_in_words(row: dict[str, Any]) -> str:
+    """Return a lift and its interval in words, nothing if it is undefined."""
+    return _in_words(row, _LIFT, lifted)
+
+
+def difference_in_words(row: dict[str, Any]) -> str:
+    """Return a difference and its interval in words, nothing if it is undefined."""
+    return _in_words(row, _DIFFERENCE, signed)
+
+
+def _in_words(
+    row: dict[str, Any], fields: dict[str, str], form: Callable[[float], str]
+) -> str:
+    value, low, high = (row[fields[end]] for end in ("value", "low", "high"))
+    cell = measured(value, low, high, form)
+    if cell.value is None:
+        return ""
+    return f"{cell.text} ({cell.below})" if cell.below else str(cell.text)
+
+
+def days_of_test(test: ABTest, metric: str) -> Curves | None:
+    """Return the difference at the end of each day with both bands, for each variant.
+
+    There is None if there are more variants than colours can tell apart.
+    """
+    names = [shown(name) for name in test.srm.shares]
+    if test.by_day is None or len(names) > specs.MOST_CURVES:
+        return None
+    rows: Rows = [
+        {
+            "system": shown(row["variant"]), "day": str(row["day"]), "zero": 0,
+            **{end: drawn_number(row[field]) for end, field in _DIFFERENCE.items()},
+        }
+        for row in test.by_day.filter(metric=metric).iter_rows(named=True)
+    ]  # fmt: skip
+    span = days_span(rows, 0)
+    title = f"difference in {metric}"
+    spec = specs.over_days(rows, title, "zero", names, span=span)
+    return Curves(spec, span is not None)
