@@ -32,6 +32,7 @@ from rankine._report.markup import (
 )
 from rankine._report.of_clicks import add_clicks
 from rankine._report.of_comparison import LONG, listed, verdict_mark
+from rankine._report.online import every_in, group_text
 from rankine._report.page import Page, remarks, reproduction
 from rankine._report.tables import brief, number, shown
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 _ROWS = 1000
 """Rows of the table of a summary; all of them are in its `table`."""
-_DAY = "day"
 _LIFT = {"value": "lift", "low": "lift_low", "high": "lift_high"}
 _DIFFERENCE = {
     "value": "difference", "low": "low", "high": "high", "always_low": "always_low",
@@ -102,26 +102,26 @@ def _page_of_summary(
 
 
 def _drawn(page: Page, summary: Summary) -> Iterable[Markup]:
-    """Draw every metric by day where there are days, or a point per group."""
-    names = [name for name in summary.groups if name != _DAY]
-    days = _DAY in summary.groups
+    """Draw every metric over time where it is divided by it, or a point per group."""
+    every = every_in(summary)
+    names = [name for name in summary.groups if name != every]
     for place, metric in enumerate(summary.definitions):
         rows: Rows = []
         for row in summary.table.filter(metric=metric).iter_rows(named=True):
             group = [shown("-" if row[name] is None else row[name]) for name in names]
             bounds = {end: drawn_number(row[end]) for end in ("value", "low", "high")}
             label = ", ".join(group) or "all"
-            day = {_DAY: str(row[_DAY])} if days else {}
-            rows.append({"label": label, "system": label, **day, **bounds})
+            when = {every: group_text(row[every])} if every else {}
+            rows.append({"label": label, "system": label, **when, **bounds})
         beyond = False
         many = len({row["label"] for row in rows}) > specs.MOST_CURVES
-        if days and not many:
+        if every and not many:
             span = days_span(rows)
-            spec = specs.over_days(rows, metric, span=span)
-            says = f"{metric} of each day, with its interval, as in the table."
+            spec = specs.over_days(rows, metric, span=span, every=every)
+            says = f"{metric} of each {every}, with its interval, as in the table."
             beyond = span is not None
-            says += _BEYOND * beyond
-        elif not days:
+            says += _BEYOND.replace("days", f"{every}s") * beyond
+        elif not every:
             spec = specs.means(rows, metric)
             says = f"{metric} with its interval, as in the table."
         else:
@@ -135,7 +135,7 @@ def _numbers(summary: Summary) -> list[Markup]:
     rows = [
         (
             metric,
-            *("-" if name is None else str(name) for name in group),
+            *map(group_text, group),
             measured(value, low, high),
             TableCell(f"{n:,}", n),
             TableCell(f"{users:,}", users),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import date
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.text import Text
 
 from rankine._online.oddities import counted
+from rankine._online.times import moment_text
 from rankine._report.tables import between, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
@@ -41,12 +43,25 @@ def to_text(summary: Summary, width: int | None = _WIDTH) -> str:
     return f"{table}\n{plain_text(said, width or ENDLESS)}"
 
 
+def every_in(summary: Summary) -> str | None:
+    """Return the column of days, weeks or hours; None if there is none."""
+    types = summary.table.schema
+    return next((name for name in summary.groups if types[name].is_temporal()), None)
+
+
+def group_text(name: Any) -> str:
+    """Return the name of a group, or its day, week or hour."""
+    if name is None:
+        return "-"
+    return moment_text(name) if isinstance(name, date) else str(name)
+
+
 def _cells(summary: Summary) -> tuple[list[str], list[list[str]]]:
     bounds = f"{100 * summary.confidence:g} % interval"
     head = ["metric", *map(shown, summary.groups), "value", bounds, "n", "users"]
     rows = []
     for metric, *group, value, low, high, n, users in summary.table.iter_rows():
-        names = [shown("-" if name is None else name) for name in group]
+        names = [shown(group_text(name)) for name in group]
         cells = [number(value), between(low, high), f"{n:,}", f"{users:,}"]
         rows.append([metric, *names, *cells])
     return head, rows

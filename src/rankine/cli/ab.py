@@ -243,6 +243,7 @@ _GIVEN = ParameterSource.COMMANDLINE
 _OF_EVENTS = (
     "queries", "daily", "cuped", "kinds", "session_gap", "engaged", "unit", "cap",
     "last_page", "exposure", "window", "max_events", "keep_duplicates",
+    "keep_incomplete", "timezone",
 )  # fmt: skip
 
 
