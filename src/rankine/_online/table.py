@@ -460,7 +460,7 @@ def _groups(
     """Return the columns of groups."""
     if by == _ARM:
         by = str(rules.columns.get(_ARM, by))
-    if is_arm(by, rules) and by != _ARM and {_ARM, *_OF_USER} <= {*table.names}:
+    if is_arm(by, rules) and by != _ARM and {_ARM, *_OF_USER[:2]} <= {*table.names}:
         msg = (
             f"{table.name} was made by its column {_ARM!r}, and says when users were "
             f"first seen in one of these; for {by!r}, make the table with "
