@@ -135,7 +135,7 @@ DAYS = [_day(*range(24 * day, 24 * day + 20, 4)) for day in range(3)]
 def test_days_and_hours_come_in_any_order(
     parts: list[pl.DataFrame], sessions: int, window: int | None, held: int
 ) -> None:
-    kept = {} if window is None else {"window": window, "incomplete": "keep"}
+    kept: Any = {} if window is None else {"window": window, "incomplete": "keep"}
     total = rk.online.Accumulator(["bounce_rate"], **kept)
     with limited(held_events=held):
         for part in parts:

@@ -148,7 +148,7 @@ def test_every_column_is_counted_by_hand() -> None:
         ("x", None, 0, None),
     ]
     both = {name: U_DAY_1.get(name, 0) + U_DAY_2.get(name, 0) for name in ZERO}
-    assert table.drop(KEYS, RETURNS).to_dicts() == [
+    assert table.drop(*KEYS, *RETURNS).to_dicts() == [
         row(both, U_BEFORE), row(V, {}), row(W, {}), row({}, X_BEFORE),
     ]  # fmt: skip
     # u comes at 20 hours, and at 44 and 44.1, from 24 to 48 hours later; the last event
@@ -163,7 +163,7 @@ def test_every_column_is_counted_by_hand() -> None:
 
 def test_days_add_up_to_the_table_without_days() -> None:
     whole, days = (rk.online.users(small(), daily=daily) for daily in (False, True))
-    u = days.filter(user="u").drop(KEYS, RETURNS)
+    u = days.filter(user="u").drop(*KEYS, *RETURNS)
 
     assert u["day"].to_list() == [date(2026, 3, 1), date(2026, 3, 2)]
     assert u.drop("day").to_dicts() == [row(U_DAY_1, U_BEFORE), row(U_DAY_2, {})]
