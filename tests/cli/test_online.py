@@ -43,6 +43,13 @@ def test_the_table_is_that_of_summarize(rankine: Command) -> None:
     [
         (["--by", "-"], {"by": None}),
         (["-m", "ctr", "--daily"], {"metrics": ["ctr"], "daily": True}),
+        (
+            ["--weekly", "--timezone", "Asia/Tokyo"],
+            {"weekly": True, "timezone": "Asia/Tokyo"},
+        ),
+        (["-m", "ctr", "--hourly"], {"metrics": ["ctr"], "hourly": True}),
+        (["-m", "retention_1"], {"metrics": ["retention_1"]}),
+        (["--window", "1", "--keep-incomplete"], {"window": 1, "incomplete": "keep"}),
         (["--engaged", "20"], {"engaged": 20}),
         (["--engaged", "share,conversion"], {"engaged": ["share", "conversion"]}),
         (["--unit", "sessions", "--cap", "30"], {"unit": "sessions", "cap": 30}),

@@ -100,7 +100,7 @@ def test_what_precedes_the_first_exposure_is_found_in_any_session() -> None:
 
 def test_a_late_event_moves_the_first_exposure_and_its_window() -> None:
     """The window of an hour begins at minute 10, then at minute 0."""
-    total = rk.online.Accumulator(["ctr"], window=1 / 24)
+    total = rk.online.Accumulator(["ctr"], window=1 / 24, incomplete="keep")
     total.update(log("u A 10 impression\nu A 65 impression\nu A 66 click"))
     assert total.result().table.select("value", "n").row(0) == (1 / 2, 2)
     total.update(log("u A 0 impression\nu - -5 impression"))
@@ -135,7 +135,8 @@ DAYS = [_day(*range(24 * day, 24 * day + 20, 4)) for day in range(3)]
 def test_days_and_hours_come_in_any_order(
     parts: list[pl.DataFrame], sessions: int, window: int | None, held: int
 ) -> None:
-    total = rk.online.Accumulator(["bounce_rate"], window=window)
+    kept: Any = {} if window is None else {"window": window, "incomplete": "keep"}
+    total = rk.online.Accumulator(["bounce_rate"], **kept)
     with limited(held_events=held):
         for part in parts:
             total.update(part)

@@ -69,7 +69,7 @@ DROPPED = st.sets(
 )
 OPTIONS = st.fixed_dictionaries(
     {
-        "daily": st.booleans(),
+        "every": st.sampled_from([None, "day", "week", "hour"]),
         "segment": st.sampled_from([None, "country"]),
         "by": st.sampled_from(["variant", "variant", None, "country"]),
     }
@@ -79,6 +79,8 @@ RULES = st.fixed_dictionaries(
     optional={
         "session_gap": st.just(10),
         "window": st.sampled_from([0.1, 2]),
+        "incomplete": st.just("keep"),
+        "timezone": st.just("Australia/Adelaide"),
         "exposure": st.sampled_from(["exposure", "impression"]),
         "duplicates": st.just("keep"),
         "last_page": st.just("heartbeat"),
@@ -127,8 +129,11 @@ def test_any_cut_order_and_tree_of_merges_come_to_the_same(
 ) -> None:
     sizes, memory = way
     frame = pl.DataFrame([*rows, *SEEN], schema_overrides=SCHEMA).drop(dropped)
+    whole = outcome(lambda: user_sums(frame, **options, **rules))
+    every = options.pop("every", None)
     given: dict[str, Any] = {**options, **rules}
-    whole = outcome(lambda: user_sums(frame, **given))
+    if every is not None:
+        given[{"day": "daily", "week": "weekly", "hour": "hourly"}[every]] = True
     table = outcome(lambda: rk.online.summarize(frame, **given).to_dict())
 
     mixed = frame[random.sample(range(frame.height), frame.height)]

@@ -143,10 +143,10 @@ def test_a_session_counts_on_the_day_on_which_it_begins() -> None:
         """
     )
     names = ["ctr", "bounce_rate", "engagement_rate", "time_on_page"]
-    found = user_sums(frame, names, daily=True).frame
+    found = user_sums(frame, names, every="day").frame
     sides = [f"{name}.{side}" for name in names for side in "yx"]
 
-    assert found["day"].cast(pl.String).to_list() == ["2023-11-14", "2023-11-15"]
+    assert found["period"].cast(pl.String).to_list() == ["2023-11-14", "2023-11-15"]
     assert found.select(sides).rows() == [
         (0, 1, 0, 1, 1, 1, 10 * 60, 1),
         (1, 1, 0, 0, 0, 0, 0, 0),

@@ -132,6 +132,7 @@ W = {
     "engaged_sessions": 1, "converting_clicks": 1,
 }  # fmt: skip
 X_BEFORE = {"events": 1, "sessions": 1, "pageless_sessions": 1}  # never exposed
+RETURNS = "events_day_1", "events_day_7", "events_day_28", "days_observed"
 KEYS = ["user", "variant", "variants", "first_exposure"]
 
 
@@ -148,18 +149,27 @@ def test_every_column_is_counted_by_hand() -> None:
         ("x", None, 0, None),
     ]
     both = {name: U_DAY_1.get(name, 0) + U_DAY_2.get(name, 0) for name in ZERO}
-    assert table.drop(KEYS).to_dicts() == [
+    assert table.drop(*KEYS, *RETURNS).to_dicts() == [
         row(both, U_BEFORE), row(V, {}), row(W, {}), row({}, X_BEFORE),
     ]  # fmt: skip
+    # u comes at 20 hours, and at 44 and 44.1, from 24 to 48 hours later; the last event
+    # of the log is at 44.1.
+    assert table.select("user", *RETURNS).rows() == [
+        ("u", 2, 0, 0, (44.1 - 20) / 24),
+        ("v", 0, 0, 0, pytest.approx((44.1 - 21) / 24)),
+        ("w", 0, 0, 0, pytest.approx((44.1 - 23) / 24)),
+        ("x", 0, 0, 0, 0),
+    ]
 
 
 def test_days_add_up_to_the_table_without_days() -> None:
     whole, days = (rk.online.users(small(), daily=daily) for daily in (False, True))
-    u = days.filter(user="u").drop(KEYS)
+    u = days.filter(user="u").drop(*KEYS, *RETURNS)
 
     assert u["day"].to_list() == [date(2026, 3, 1), date(2026, 3, 2)]
     assert u.drop("day").to_dicts() == [row(U_DAY_1, U_BEFORE), row(U_DAY_2, {})]
-    sums = days.group_by("user", maintain_order=True).agg(pl.col(row({}, {})).sum())
+    numbers = [*row({}, {}), *RETURNS]
+    sums = days.group_by("user", maintain_order=True).agg(pl.col(numbers).sum())
     assert sums.equals(whole.select(sums.columns))
 
 

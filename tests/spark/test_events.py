@@ -57,6 +57,7 @@ def in_memory(rows: list[Any]) -> pl.DataFrame:
         (2, {"segment": "country", "daily": True}, 5),
         (3, {"by": None, "duplicates": "keep", "session_gap": 5}, 7),
         (4, {"by": "country", "unit": "sessions"}, None),
+        (5, {"hourly": True, "timezone": "Asia/Kolkata", "window": 0.01}, 6),
     ],
 )
 def test_summaries_are_those_of_memory(

@@ -35,6 +35,8 @@ def accumulate(
     by: str | None = "variant",
     segment: str | None = None,
     daily: bool = False,
+    weekly: bool = False,
+    hourly: bool = False,
     confidence: float = 0.95,
     partitions: int | None = None,
     **rules: Any,
@@ -46,10 +48,12 @@ def accumulate(
 
     Args:
         events: the log, classic or Connect.
-        metrics: as in `rankine.online.summarize`, like the next four.
+        metrics: as in `rankine.online.summarize`, like the next six.
         by: the column that tells groups of users apart.
         segment: a second such column.
         daily: whether each day has its row.
+        weekly: whether each week has its row.
+        hourly: whether each hour has its row.
         confidence: of the intervals.
         partitions: how many parts the users are split into; Spark chooses if not given.
             The events of a part must fit into the memory of an executor.
@@ -68,6 +72,8 @@ def accumulate(
         "by": by,
         "segment": segment,
         "daily": daily,
+        "weekly": weekly,
+        "hourly": hourly,
         "confidence": confidence,
         **rules,
     }
@@ -77,7 +83,7 @@ def accumulate(
     check_frame(events, _NAME, "rankine.online.summarize")
     _check_columns(events, metrics, options)
     rows = _by_user(events, _user(events, options), partitions)
-    sent = pickle.dumps((total.rules, by, segment, daily))
+    sent = pickle.dumps((total.rules, by, segment, total.every))
     parts = [*collected(rows, __name__, "counted", sent)]
     if not parts:
         msg = f"{_NAME} has no events"
@@ -151,13 +157,13 @@ def counted(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     frame = rows_of(batches)
     if frame is None:
         return
-    rules, by, segment, daily = pickle.loads(sent)  # noqa: S301 - made by our own code
+    rules, by, segment, every = pickle.loads(sent)  # noqa: S301 - made by our own code
     log = EventLog(rules, by, segment)
     log.update(frame)
     plain = timed = None
     if log.n_events:
-        plain = replace(UserCounts.of_log(log, daily=daily, part=True), log=None)
+        plain = replace(UserCounts.of_log(log, every=every, part=True), log=None)
         if plain.n_again and not plain.facts.fine:
-            timed = UserCounts.of_log(log, daily=daily, part=True, fine=True)
+            timed = UserCounts.of_log(log, every=every, part=True, fine=True)
             timed = replace(timed, log=None)
     yield log.facts, plain, timed

@@ -96,18 +96,23 @@ def sums_of(
         raise ParameterError(msg)
     if not isinstance(events, Accumulator):
         users = counts_of(
-            events, Rules.of(rules), by, segment, daily=daily, memory=memory_limit
+            events,
+            Rules.of(rules),
+            by,
+            segment,
+            every="day" if daily else None,
+            memory=memory_limit,
         )
         return _summed(users, metrics)
     users = events.counts()
     for name in (*rules, *(() if memory_limit is None else ("memory_limit",))):
         msg = f"give {name} to the accumulator, when it is made"
         raise ParameterError(msg)
-    if users.daily != daily:
+    if users.every != ("day" if daily else None):
         msg = (
-            "the accumulator keeps days separate; make it without daily=True, or give "
-            "daily=True here too"
-            if users.daily
+            f"the accumulator keeps {users.every}s separate; make it without them, or "
+            "with daily=True and give that here too"
+            if users.every
             else "daily=True needs an accumulator that was made with daily=True"
         )
         raise ParameterError(msg)
@@ -129,13 +134,13 @@ def _summed(users: UserCounts, metrics: Any) -> tuple[UserSums, Looks | None]:
     """Return the sums of users over all days, and what gives those up to each day."""
     counts = users.counted(metrics)
     sums = users.sums_of(counts, undated=True)
-    return sums, partial(looks_of, users, counts) if users.daily else None
+    return sums, partial(looks_of, users, counts) if users.every else None
 
 
 def has_days(data: Any, rules: Mapping[str, Any]) -> bool:
     """Say whether days can be kept separate: in a log, not in every table of users."""
     if isinstance(data, Accumulator):
-        return data.daily
+        return data.every == "day"
     names = names_of(data, Rules.of(rules))
     return "day" in names or not is_of_users(names)
 

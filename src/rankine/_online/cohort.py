@@ -295,8 +295,8 @@ def from_events(
         Measure(
             name,
             f"{name}.y",
-            None if metric.quantile else f"{name}.x",
-            (f"{name}.y0", f"{name}.x0") if cuped and not metric.quantile else None,
+            None if metric.quantile or metric.after_days else f"{name}.x",
+            (f"{name}.y0", f"{name}.x0") if cuped and metric.has_before else None,
             metric.quantile,
             higher=metric.higher_is_better,
             over=metric.over if metric.is_share else "",

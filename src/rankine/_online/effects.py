@@ -127,7 +127,8 @@ class Effect:
     def always(self, alpha: float, expected_n: int) -> tuple[Floats, Floats]:
         """Return the bounds of the confidence sequence at this look."""
         rho2 = rho_squared(expected_n, alpha)
-        spread = half_width(self.error * np.sqrt(self.n), self.n, rho2, alpha)
+        n = np.maximum(self.n, 1)  # if nobody has a value, no error has one either
+        spread = half_width(self.error * np.sqrt(n), n, rho2, alpha)
         reach = np.where(self.enough & (self.error > 0), spread, np.nan)
         return self.difference - reach, self.difference + reach
 

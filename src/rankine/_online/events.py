@@ -66,6 +66,7 @@ class Facts:
         clock: how its times were written.
         currency: the currency of its values and costs, if it says so.
         fine: whether any event has a time of day, by which a duplicate can be told.
+        last: the time of the last event; None if there are no times.
         n_read: how many rows were read.
         remarks: what holds for some events, and for how many.
         excluded: rows that were left out while reading, by reason.
@@ -78,6 +79,7 @@ class Facts:
     clock: str
     currency: str
     fine: bool
+    last: int | None
     n_read: int
     remarks: Mapping[str, int]
     excluded: Mapping[str, int]
@@ -100,6 +102,7 @@ class Facts:
                 f"{words[1]}"
             )
             raise DataError(msg)
+        lasts = self.last, other.last
         return Facts(
             self.has,
             self.kinds | other.kinds,
@@ -107,11 +110,20 @@ class Facts:
             self.clock or other.clock,
             self.currency or other.currency,
             self.fine or other.fine,
+            max([last for last in lasts if last is not None], default=None),
             self.n_read + other.n_read,
             _both(self.remarks, other.remarks),
             _both(self.excluded, other.excluded),
             tuple(dict.fromkeys((*self.notes, *other.notes))),
         )
+
+    @property
+    def end(self) -> int | None:
+        """The moment up to which users were observed; None if there are no times.
+
+        Events without a time of day may have been at any time of their day.
+        """
+        return self.last if self.fine or self.last is None else self.last + DAY
 
 
 def _both(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, int]:
@@ -482,9 +494,10 @@ def _kept(
         remarks[_CREDIT] = int((frame["cost"] < 0).sum())
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())
     fine = "time" in has and bool((frame["time"] % DAY != 0).any())
+    last: Any = frame["time"].max() if "time" in has else None
     unread = ["kind", *([] if rules.exposure is not None else ["exposes"])]
     facts = Facts(
-        has, kinds, words, clock, currency, fine, n_read, remarks, excluded,
+        has, kinds, words, clock, currency, fine, last, n_read, remarks, excluded,
         tuple(notes),
     )  # fmt: skip
     return Events(frame.drop(unread), texts, facts)

@@ -134,8 +134,8 @@ def funnel(
             included; no limit if not given.
         confidence: of the intervals.
         memory_limit: as in `summarize`.
-        **rules: ``columns=``, ``kinds=``, ``exposure=``, ``window=``, ``duplicates=``
-            and ``max_events=``, as in `summarize`.
+        **rules: ``columns=``, ``kinds=``, ``exposure=``, ``window=``, ``incomplete=``,
+            ``duplicates=`` and ``max_events=``, as in `summarize`.
 
     Returns:
         A `Funnel`: ``.table``, ``.excluded``, ``.notes``. The rate of the first step is

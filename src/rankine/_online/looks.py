@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankine._online.sums import sides_of
+from rankine._online.times import end_of
 from rankine._online.users import AFTER, BEFORE, added
 
 if TYPE_CHECKING:
@@ -30,11 +31,12 @@ def looks_of(
     """
     earlier = _sides(users, counts, counts.of(BEFORE), "0")
     after = counts.counting(AFTER)
-    for day in counts.days:
-        if not (after["day"] == day).any():
+    for day in counts.periods:
+        if not (after["period"] == day).any():
             continue
         # Sorted by id, so that sums are added in the same order however a log was cut.
-        rows = added(after.filter(pl.col("day") <= day), "user").sort("user")
+        rows = added(after.filter(pl.col("period") <= day), "user").sort("user")
+        rows = _seen_by(end_of(day, users.zone), users, rows)
         variant = counts.groups["variant"][rows["user"].to_numpy()]
         frame = _sides(users, counts, rows)
         frame = frame.with_columns(users.texts["variant"][variant].alias("variant"))
@@ -43,6 +45,15 @@ def looks_of(
             sides = [name for name in earlier.columns if name != "number"]
             frame = frame.with_columns(pl.col(sides).fill_null(0.0))
         yield _EPOCH + timedelta(day), frame
+
+
+def _seen_by(end: int, users: UserCounts, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return counts as of a moment, until which each user had been observed so far."""
+    if not users.exposes:
+        return rows
+    so_far = end - users.seen["first"][rows["user"]]
+    observed = pl.min_horizontal("observed", so_far.alias("so far"))
+    return rows.with_columns(observed.alias("observed"))
 
 
 def _sides(

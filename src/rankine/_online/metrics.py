@@ -10,8 +10,14 @@ import polars as pl
 
 from rankine._base.checks import check_number
 from rankine._online.rules import PASSIVE, Rules
-from rankine._online.times import SECOND
-from rankine._online.users import AMOUNTS, COLUMNS_OF_USERS, OF_SESSIONS, in_money
+from rankine._online.times import DAY, SECOND
+from rankine._online.users import (
+    AMOUNTS,
+    COLUMNS_OF_USERS,
+    OF_SESSIONS,
+    RETURNS,
+    in_money,
+)
 from rankine.errors import DataError, ParameterError, UnknownMetricError, nearest
 
 if TYPE_CHECKING:
@@ -36,6 +42,9 @@ class OnlineMetric:
         over: what is wrong where the numerator is above the denominator.
         usual: whether it is computed unless others are asked for.
         quantile: the share of users below it, if it is a quantile of the numerator.
+        lacking: what is said instead if something that it needs is missing.
+        after_days: how many days a user must be observed to have a value; None if all
+            have one.
     """
 
     parts: Callable[[Rules], tuple[pl.Expr, pl.Expr]]
@@ -47,6 +56,17 @@ class OnlineMetric:
     over: str = ""
     usual: bool = True
     quantile: float | None = None
+    lacking: str = ""
+    after_days: int | None = None
+
+    def counts_users(self, rules: Rules) -> bool:
+        """Say whether the denominator counts users."""
+        return self.unit(rules) == "users" or self.after_days is not None
+
+    @property
+    def has_before(self) -> bool:
+        """Whether it is known from before the first exposure, too."""
+        return self.quantile is None and self.after_days is None
 
     @property
     def is_share(self) -> bool:
@@ -58,10 +78,16 @@ class OnlineMetric:
         return f"{self.over}: {above:,.0f} and {below:,.0f}, a rate above 1"
 
     def sides(self, name: str, rules: Rules, mark: str = "") -> list[pl.Expr]:
-        """Return both sums of a metric, under their names."""
+        """Return both sums of a metric, under their names.
+
+        The numerator of users who have no value yet is nan.
+        """
+        y, x = self.parts(rules)
+        if self.after_days is not None:
+            y = pl.when(x).then(y.cast(pl.Float64)).otherwise(float("nan"))
         return [
             part.cast(pl.Float64).alias(f"{name}.{side}{mark}")
-            for side, part in zip("yx", self.parts(rules), strict=True)
+            for side, part in (("y", y), ("x", x))
         ]
 
 
@@ -117,6 +143,31 @@ def _dwell(rules: Rules) -> str:
         )
     cap = f", at most {rules.longest / SECOND:g} each" if rules.longest else ""
     return f"mean seconds to the next page view of the session{cap}; {last}"
+
+
+def _retention(day: int) -> OnlineMetric:
+    """Return the share of users who come back on a day after their first exposure."""
+    days = "1 day" if day == 1 else f"{day} days"
+    is_seen = pl.col("observed") >= (day + 1) * DAY
+    return OnlineMetric(
+        lambda _: ((pl.col(RETURNS[day]) > 0) & is_seen, is_seen),
+        lambda _: (
+            f"users with an event from {24 * day} to {24 * (day + 1)} hours after "
+            "their first exposure (without variants, their first event) / users who "
+            f"are observed for {24 * (day + 1)} hours"
+        ),
+        lambda _: f"users who are observed for {day + 1} days",
+        lambda _: ("time", RETURNS[day]),
+        (0, 1),
+        higher_is_better=True,
+        usual=False,
+        lacking=(
+            f"nothing says who came back after {days}: a log needs times; window= or "
+            f"--window, if given, must be {day + 1} days or more; and a table that has "
+            "first exposures counts from these, for variants alone"
+        ),
+        after_days=day + 1,
+    )
 
 
 METRICS: dict[str, OnlineMetric] = {
@@ -193,6 +244,7 @@ METRICS: dict[str, OnlineMetric] = {
         (float("-inf"), float("inf")),
         higher_is_better=True,
     ),
+    **{f"retention_{day}": _retention(day) for day in RETURNS},
 }
 """Name -> what is known about the metric."""
 
@@ -209,6 +261,13 @@ _LOWER = {"cost", "bounces", "pageless_sessions", "untimed_page_views"}
 
 def _column(name: str, metric: str) -> pl.Expr:
     """Return a column of the table of users, from what was counted."""
+    for day, column in RETURNS.items():
+        if name == column:
+            msg = (
+                f"{metric} reads {name!r}, which is not known of users who are not "
+                f"observed for {day + 1} days; retention_{day} leaves these out"
+            )
+            raise ParameterError(msg)
     if name not in COLUMNS_OF_USERS:
         msg = (
             f"{metric} reads {name!r}, which is no column of the table of users; there "
@@ -340,7 +399,8 @@ def chosen(
         needs = metric.needs(rules)
         missing = [words for words in needs if not there & set(words.split(" or "))]
         if missing:
-            left_out[name] = f"the log has no {' and no '.join(missing)}"
+            lacks = f"the log has no {' and no '.join(missing)}"
+            left_out[name] = metric.lacking or lacks
             if asked is not None:
                 msg = f"{name} cannot be computed: {left_out[name]}"
                 raise DataError(msg)

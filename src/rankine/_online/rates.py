@@ -14,7 +14,7 @@ import numpy as np
 from rankine._base.checks import check_number
 from rankine._evaluate.summary import finite
 from rankine._online.oddities import counted
-from rankine._online.rules import LastPage, Rules, Unit
+from rankine._online.rules import Incomplete, LastPage, Rules, Unit
 from rankine._online.spreads import (
     NONE,
     clustered,
@@ -50,6 +50,8 @@ class RuleOptions(TypedDict, total=False):
     window: float | timedelta | None
     duplicates: Literal["drop", "keep"]
     max_events: int | None
+    timezone: str | None
+    incomplete: Incomplete
 
 
 @dataclass(frozen=True)

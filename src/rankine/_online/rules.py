@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from rankine._base.checks import check_choice, check_count, check_flag
 from rankine._io.columns import check_parts
-from rankine._online.times import DAY, SECOND, span
+from rankine._online.times import DAY, PERIODS, SECOND, check_zone, span
 from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
     from datetime import timedelta
+
+    from rankine._online.times import Every
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "time": (
@@ -53,6 +55,7 @@ MONEY = 10**18
 """Money is kept in whole parts of this size, so that sums are exact in any order."""
 Unit = Literal["users", "sessions", "clicks"]
 LastPage = Literal["exclude", "heartbeat"]
+Incomplete = Literal["leave out", "keep"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +77,9 @@ class Rules:
         window: days after the first exposure that count; all if not given.
         duplicates: whether identical rows are dropped or kept.
         max_events: users with more events that count are left out; none if not given.
+        timezone: whose days, weeks and hours count; those of UTC if not given.
+        incomplete: whether users are left out or kept whose window is not over by the
+            end of the log.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -87,6 +93,8 @@ class Rules:
     window: float | timedelta | None = None
     duplicates: Literal["drop", "keep"] = "drop"
     max_events: int | None = None
+    timezone: str | None = None
+    incomplete: Incomplete = "leave out"
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
@@ -114,6 +122,9 @@ class Rules:
         check_choice("unit", self.unit, ("users", "sessions", "clicks"))
         check_choice("last_page", self.last_page, ("exclude", "heartbeat"))
         check_choice("duplicates", self.duplicates, ("drop", "keep"))
+        check_choice("incomplete", self.incomplete, ("leave out", "keep"))
+        if self.timezone is not None:
+            check_zone(self.timezone)
         engaged = self.engaged
         if isinstance(engaged, str) or (
             engaged is not None and not isinstance(engaged, (int, float, Collection))
@@ -153,12 +164,12 @@ class Rules:
 def check_titles(
     by: str | None,
     segment: str | None,
+    every: Every | None = None,
     *,
-    daily: bool = False,
     titles: Collection[str] = ("metric", "value", "low", "high", "n", "users"),
 ) -> None:
     """Refuse groups whose column would have the name of another column of the table."""
-    taken = [*titles, *(["day"] * daily)]
+    taken = [*titles, every]
     for name, column in (("by", by), ("segment", segment)):
         if column is None:
             continue
@@ -173,10 +184,25 @@ def check_titles(
             raise ParameterError(msg)
 
 
-def check_groups(by: object, segment: object, daily: object) -> None:
+def check_groups(by: object, segment: object) -> None:
     """Check the columns by which metrics are shown."""
     for name, value in (("by", by), ("segment", segment)):
         if value is not None and not isinstance(value, str):
             msg = f"{name} must be the name of a column or None, got {value!r}"
             raise ParameterError(msg)
-    check_flag("daily", daily)
+
+
+def every_of(*, daily: object, weekly: object, hourly: object) -> Every | None:
+    """Return what is kept separate, of which there can be one.
+
+    >>> every_of(daily=False, weekly=True, hourly=False)
+    'week'
+    """
+    given = {"daily": daily, "weekly": weekly, "hourly": hourly}
+    for name, value in given.items():
+        check_flag(name, value)
+    asked = [(n, name) for n, (name, value) in enumerate(given.items()) if value]
+    if len(asked) > 1:
+        msg = f"{asked[1][1]} cannot be given with {asked[0][1]}; give one of them"
+        raise ParameterError(msg)
+    return PERIODS[asked[0][0]] if asked else None

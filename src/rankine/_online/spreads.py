@@ -140,7 +140,7 @@ def summed(
         missing; empty if neither is.
     """
     above, below = total(y, often), total(x, often)
-    by_user = metric.unit(rules) == "users"
+    by_user = metric.counts_users(rules)
     n = _users(y, often) if by_user and not metric.is_share else int(below)
     if metric.is_share and above > below > 0:
         return math.nan, NONE, n, f"{name} is undefined: {metric.beyond(above, below)}"

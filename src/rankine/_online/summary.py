@@ -1,9 +1,10 @@
-"""summarize: what users did, as a table of metrics with intervals, by group and day."""
+"""summarize: what users did, as metrics with intervals, by group and time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
@@ -17,10 +18,11 @@ from rankine._online.log import EventLog
 from rankine._online.metrics import OnlineMetric, check_metrics
 from rankine._online.oddities import carriers
 from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
-from rankine._online.rules import Rules, check_groups, check_titles
+from rankine._online.rules import Rules, check_groups, check_titles, every_of
 from rankine._online.spreads import summed
 from rankine._online.sums import UserCounts, sides_of
 from rankine._online.table import counts_of
+from rankine._online.times import moment_text
 from rankine._online.users import AFTER
 from rankine.errors import DataError, ParameterError
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from rankine._online.spreads import Pairs
     from rankine._online.sums import Counted, UserSums
+    from rankine._online.times import Every
 
 BEYOND_GROUPS = {
     **dict.fromkeys(("value", "low", "high"), pl.Float64),
@@ -42,7 +45,7 @@ _REASONS = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary(Drawn):
-    """The metrics of a log, by group, segment and day.
+    """The metrics of a log, by group, segment and day, week or hour.
 
     Attributes:
         table: one row per metric and group: metric, the columns of the groups, value,
@@ -138,14 +141,16 @@ class Summary(Drawn):
 
 def plain_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table, ready for JSON; undefined values are None."""
-    texts = table.with_columns(pl.col(pl.Date).cast(pl.String))
     return [
-        {
-            name: finite(cell) if isinstance(cell, float) else cell
-            for name, cell in row.items()
-        }
-        for row in texts.iter_rows(named=True)
+        {name: _plain(cell) for name, cell in row.items()}
+        for row in table.iter_rows(named=True)
     ]
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, date):
+        return cell.isoformat()
+    return finite(cell) if isinstance(cell, float) else cell
 
 
 class Accumulator:
@@ -161,7 +166,9 @@ class Accumulator:
         metrics: their names; all that the log has columns for, if not given.
         by: as in `summarize`.
         segment: as in `summarize`.
-        daily: as in `summarize`.
+        daily: as in `summarize`, like the next two.
+        weekly: whether each week has its own row.
+        hourly: whether each hour has its own row.
         confidence: as in `summarize`.
         memory_limit: the memory that the process may use, as ``"1GB"`` or a number of
             bytes; half of what is free if not given.
@@ -186,6 +193,8 @@ class Accumulator:
         by: str | None = "variant",
         segment: str | None = None,
         daily: bool = False,
+        weekly: bool = False,
+        hourly: bool = False,
         confidence: float = 0.95,
         memory_limit: int | str | None = None,
         **rules: Unpack[RuleOptions],
@@ -196,11 +205,12 @@ class Accumulator:
         if not isinstance(metrics, (str, Mapping, type(None))):
             names = [*metrics]
         self.metrics, self.confidence = names, confidence
-        self.rules, self.daily = Rules.of(rules), daily
-        check_groups(by, segment, daily)
+        self.rules = Rules.of(rules)
+        self.every = every_of(daily=daily, weekly=weekly, hourly=hourly)
+        check_groups(by, segment)
         self._log = EventLog(self.rules, by, segment, memory=memory_limit)
         self._counted: UserCounts | None = None
-        check_titles(by, segment, daily=daily)
+        check_titles(by, segment, self.every)
 
     def with_counts(self, counts: UserCounts) -> Self:
         """Take what was counted elsewhere; its events are not here."""
@@ -241,8 +251,8 @@ class Accumulator:
         self._refuse_counted()
         other._refuse_counted()
         ours, log = self._log, other._log
-        if (self.rules, self.daily, ours.by, ours.segment) != (
-            other.rules, other.daily, log.by, log.segment,
+        if (self.rules, self.every, ours.by, ours.segment) != (
+            other.rules, other.every, log.by, log.segment,
         ):  # fmt: skip
             msg = "these were made with different arguments and cannot be merged"
             raise DataError(msg)
@@ -253,7 +263,7 @@ class Accumulator:
         """Return what users did so far."""
         if self._counted is not None:
             return self._counted
-        return UserCounts.of_log(self._log, daily=self.daily)
+        return UserCounts.of_log(self._log, every=self.every)
 
     def sums(self) -> UserSums:
         """Return the sums of every user so far."""
@@ -271,11 +281,13 @@ def summarize(
     by: str | None = "variant",
     segment: str | None = None,
     daily: bool = False,
+    weekly: bool = False,
+    hourly: bool = False,
     confidence: float = 0.95,
     memory_limit: int | str | None = None,
     **rules: Unpack[RuleOptions],
 ) -> Summary:
-    """Return the metrics of a log of events, with intervals, by group and day.
+    """Return the metrics of a log of events, with intervals, by group and time.
 
     Every metric is a ratio of two sums over users. Since the events of one user are
     alike, its interval is over users, by the delta method; where users themselves are
@@ -291,7 +303,8 @@ def summarize(
             names such as timestamp, user_id, session_id, variant, page, event, value
             and cost. Or the table of `users` that was made of one.
         metrics: some of ctr, conversion_rate, bounce_rate, engagement_rate,
-            time_on_page and roi; all that the log has columns for, if not given. Or
+            time_on_page and roi; all that the log has columns for, if not given;
+            retention_1, retention_7 and retention_28 only if they are named. Or
             {name: column of the table of users} for its mean per user, {name: (column,
             column)} for a ratio of sums, such as {"revenue_per_user": "revenue", "aov":
             ("revenue", "orders"), "ctr": "ctr"}.
@@ -299,7 +312,9 @@ def summarize(
             that ``columns=`` names as such, they are the arms of a test: users in
             several are left out, and only what follows the first exposure counts.
         segment: a second column; a user belongs to the first segment that is seen.
-        daily: whether each day (in UTC) has its own row.
+        daily: whether each day has its own row, in the column ``day``.
+        weekly: whether each week has one, which begins on the Monday in ``week``.
+        hourly: whether each hour has one, which begins at the time in ``hour``.
         confidence: of the intervals.
         memory_limit: the memory that the process may use, as ``"1GB"`` or a number of
             bytes; half of what is free if not given. Beyond it, events wait on disk.
@@ -310,7 +325,10 @@ def summarize(
             ``unit=`` what converts: users, sessions or clicks; ``cap=`` the most
             seconds of a page view; ``last_page="heartbeat"``; ``exposure=`` the event
             that exposes; ``window=`` days after it; ``duplicates="keep"``;
-            ``max_events=`` leaves out users with more events than that.
+            ``max_events=`` leaves out users with more events than that; ``timezone=``,
+            such as "Europe/Berlin", whose days, weeks and hours count, those of UTC if
+            not given; ``incomplete="keep"`` keeps users whose window is not over by the
+            end of the log.
 
     Returns:
         A `Summary`: ``.table``, ``.definitions``, ``.excluded``, ``.notes``. A metric
@@ -333,8 +351,9 @@ def summarize(
         (0.5, 2, 2)
     """
     given = Rules.of(rules)
-    checked(metrics, confidence, by, segment, daily=daily)
-    counts = counts_of(events, given, by, segment, daily=daily, memory=memory_limit)
+    every = every_of(daily=daily, weekly=weekly, hourly=hourly)
+    checked(metrics, confidence, by, segment, every)
+    counts = counts_of(events, given, by, segment, every=every, memory=memory_limit)
     return summary_of(counts, metrics, confidence)
 
 
@@ -343,22 +362,21 @@ def checked(
     confidence: float,
     by: str | None,
     segment: str | None,
-    *,
-    daily: bool,
+    every: Every | None,
 ) -> None:
     """Check what can be checked before a log is read."""
     check_number("confidence", confidence, above=0, below=1)
     check_metrics(metrics)
-    check_titles(by, segment, daily=daily)
+    check_titles(by, segment, every)
 
 
 def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
     """Return one row per metric and group of users."""
-    columns = {"variant": users.by, "segment": users.segment, "day": "day"}
+    columns = {"variant": users.by, "segment": users.segment, "period": users.every}
     groups = [
         label
         for label in columns
-        if label in users.facts.has or (label == "day" and users.daily)
+        if label in users.facts.has or (label == "period" and users.every)
     ]
     counts = users.counted(metrics)
     cells = sorted(
@@ -377,7 +395,7 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
             row, why = cell[name]
             rows.append((name, *head, *row))
             if why:
-                of = ", ".join(map(str, head))
+                of = ", ".join(_named(users, groups, head))
                 reasons.append(f"{why} ({of})" if of else why)
     if len(reasons) > _REASONS:
         more = len(reasons) - _REASONS
@@ -385,10 +403,12 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
     names = [columns[label] or label for label in groups]
     types: dict[str, Any] = {"metric": pl.String}
     types |= {
-        name: pl.Date if label == "day" else pl.String
+        name: pl.Int64 if label == "period" else pl.String
         for name, label in zip(names, groups, strict=True)
     }
     table = pl.DataFrame(rows, types | BEYOND_GROUPS, orient="row")
+    if users.every is not None:
+        table = table.with_columns(users.dated(table[users.every]))
     notes = (*counts.notes, *_heavy(users, counts))
     if users.by is not None and "variant" not in users.facts.has:
         notes = (*notes, ONE_GROUP)
@@ -402,6 +422,17 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
         confidence,
         tuple(names),
     )
+
+
+def _named(users: UserCounts, labels: Sequence[str], head: Sequence[Any]) -> list[str]:
+    """Return what a row is of, in words."""
+    words = []
+    for label, part in zip(labels, head, strict=True):
+        is_time = label == "period" and part is not None
+        words.append(
+            moment_text(users.dated(pl.Series([part])).item()) if is_time else str(part)
+        )
+    return words
 
 
 def _heavy(users: UserCounts, counts: Counted) -> list[str]:

@@ -1,6 +1,6 @@
 """What the users of a log did, from counts to the sums of metrics.
 
-- `UserCounts`: whole numbers per user, phase and day, of all users that were seen.
+- `UserCounts`: whole numbers per user, phase and period, of all users that were seen.
 - `Counted`: the same with what was asked: the metrics, who of them counts (not those in
   two variants, for example), what was left out and what is odd.
 - `UserSums`: the numerators and denominators of metrics per user, of which tests and
@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,10 +24,13 @@ from rankine._online.log import LABELS
 from rankine._online.metrics import OnlineMetric, chosen
 from rankine._online.oddities import counted, oddities
 from rankine._online.spreads import paired
+from rankine._online.times import DAY, dated, on_clocks
 from rankine._online.users import (
     AFTER,
     BEFORE,
     BEYOND,
+    RETURNS,
+    ROW,
     Counting,
     added,
     by_number,
@@ -46,11 +48,12 @@ if TYPE_CHECKING:
     from rankine._online.log import EventLog
     from rankine._online.rules import Rules
     from rankine._online.spreads import Pairs
+    from rankine._online.times import Every
 
 T = TypeVar("T")
 
-_EPOCH = date(1970, 1, 1)
 _AGAIN = "duplicate events"
+_INCOMPLETE = "users whose window"
 NOWHERE = pl.Series([None], dtype=pl.String)
 """The name of no group."""
 COARSE = (
@@ -64,10 +67,11 @@ class UserSums:
     """A row of sums for each user.
 
     Attributes:
-        frame: user, variant, segment, day, first (the time of the first exposure, null
-            without variants), and for each metric m the columns m.y and m.x, its
-            numerator and denominator after the first exposure, and m.y0 and m.x0, the
-            same strictly before. With days, there is a row for each user and day.
+        frame: user, variant, segment, period, first (the time of the first exposure as
+            clocks in its zone show it, null without variants), and for each metric m
+            the columns m.y and m.x, its numerator and denominator after the first
+            exposure, and m.y0 and m.x0, the same strictly before. There is a row for
+            each user and period.
         notes: what was assumed, and what is odd.
         excluded: events and users that were left out, by reason.
         metrics: the metrics, by name, in their order.
@@ -102,7 +106,7 @@ class Counted:
     """What the users of a log did, as whole numbers, and which of them count.
 
     Attributes:
-        rows: the counts by user, phase and day.
+        rows: the counts by user, phase and period.
         users: which users count, by their numbers.
         groups: the numbers of the variant and the segment of each user.
         metrics: the metrics, by name, in their order.
@@ -121,11 +125,11 @@ class Counted:
     excluded: dict[str, int]
     busy: Mapping[str, int]
 
-    def of(self, phase: int, day: int | None = None) -> pl.DataFrame:
-        """Return the counts of all users who count, a row each: of a day or of all."""
+    def of(self, phase: int, period: int | None = None) -> pl.DataFrame:
+        """Return the counts of all users who count, a row each: of a period or all."""
         rows = self.counting(phase)
-        if day is not None:
-            rows = rows.filter(pl.col("day") == day)
+        if period is not None:
+            rows = rows.filter(pl.col("period") == period)
         if rows["user"].n_unique() < rows.height:
             rows = added(rows, "user")
         return rows
@@ -138,9 +142,9 @@ class Counted:
         return rows if wanted.all() else rows.filter(wanted)
 
     @property
-    def days(self) -> list[int]:
-        """All days, if they are separate."""
-        return self.rows["day"].unique().drop_nulls().sort().to_list()
+    def periods(self) -> list[int]:
+        """All days, weeks or hours, if they are separate."""
+        return self.rows["period"].unique().drop_nulls().sort().to_list()
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,38 +155,42 @@ class UserCounts:
         rules: what the user says about the log.
         by, segment: the columns that divide users into groups.
         by_arm: whether those of `by` are the arms of a test.
-        daily: whether days are kept separate.
+        every: what is kept separate: days, weeks or hours.
         facts: what is known of all events.
         seen: per user, the id, the numbers of the groups that the user was first seen
-            in, how many there were, and the first exposure; as far as they are known.
+            in, how many there were, the first exposure, the same as clocks in the zone
+            show it, and whether the window is over; as far as they are known.
         texts: the names of groups; 0 stands for none.
-        rows: counts by user, phase and day.
+        rows: counts by user, phase and period.
         n_again: how many events repeat another one.
         log: the log, if it is at hand.
+        zone: the time zone of days, weeks, hours and first exposures; None for UTC.
     """
 
     rules: Rules
     by: str | None
     segment: str | None
     by_arm: bool
-    daily: bool
+    every: Every | None
     facts: Facts
     seen: pl.DataFrame
     texts: dict[str, pl.Series]
     rows: pl.DataFrame
     n_again: int = 0
     log: EventLog | None = None
+    zone: str | None = None
 
     @staticmethod
     def of_log(
-        log: EventLog, *, daily: bool, part: bool = False, fine: bool = False
+        log: EventLog, *, every: Every | None, part: bool = False, fine: bool = False
     ) -> UserCounts:
         """Count the events of a log, some users at a time.
 
         Args:
             log: the events.
-            daily: whether days are kept separate.
-            part: whether these are only some of the events, those of some users.
+            every: what is kept separate: days, weeks or hours.
+            part: whether these are only some of the events, those of some users, which
+                `together` has to put together with the others.
             fine: whether events elsewhere have times of day, if those here have none.
         """
         log.refuse_broken()
@@ -194,20 +202,21 @@ class UserCounts:
         if not part and log.texts("variant").is_empty():  # as without the column
             facts = replace(facts, has=facts.has - {"variant"})
         by_arm = is_arm(log.by, rules)
-        how = Counting.of(rules, facts, by_arm=by_arm, daily=daily)
+        how = Counting.of(rules, facts, by_arm=by_arm, every=every)
         _refuse_unexposed(how)
         parts = [how.rows(events) for events in log.parts()]
         if not parts:
             raise _unusable(facts)
-        every, seen, again = zip(*parts, strict=True)
+        rows, seen, again = zip(*parts, strict=True)
         users = pl.concat(seen).sort("user")
         texts = {
             label: pl.concat([NOWHERE, log.texts(label).sort()]) for label in LABELS
         }
-        return UserCounts(
-            rules, log.by, log.segment, by_arm, daily, facts, users, texts,
-            by_number(pl.concat(every), users["user"]), sum(again), log,
+        counts = UserCounts(
+            rules, log.by, log.segment, by_arm, every, facts, users, texts,
+            by_number(pl.concat(rows), users["user"]), sum(again), log, rules.timezone,
         )  # fmt: skip
+        return counts if part else counts.ended()
 
     @staticmethod
     def together(parts: Sequence[UserCounts], facts: Facts) -> UserCounts:
@@ -228,11 +237,42 @@ class UserCounts:
             part.rows.with_columns(part.ids[part.rows["user"]].alias("user"))
             for part in parts
         )
-        return replace(
+        counts = replace(
             parts[0], facts=facts, seen=seen, texts=texts,
             rows=by_number(rows, seen["user"]),
             n_again=sum(part.n_again for part in parts), log=None,
         )  # fmt: skip
+        return counts.ended()
+
+    def ended(self) -> UserCounts:
+        """Return the same with what follows from the end of the whole log."""
+        how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, every=self.every)
+        _refuse_idle(how)
+        end, seen = self.facts.end, self.seen
+        if end is None or "start" not in seen.columns:
+            return self
+        start = seen["start"]
+        begins = seen.select(
+            pl.int_range(pl.len(), dtype=pl.UInt32).alias("user"),
+            pl.lit(AFTER, pl.Int8).alias("phase"),
+            how.period(start),
+            (end - start).alias("until"),
+        ).filter(pl.col("until").is_not_null())
+        rows = self.rows.join(begins, on=ROW, how="left", nulls_equal=True)
+        rows = rows.with_columns(pl.col("until").fill_null(0).alias("observed"))
+        within, seen = self.rules.within, seen.drop("start")
+        if within is not None:
+            seen = seen.with_columns((end - start >= within).alias("window_over"))
+        if self.exposes and self.zone is not None:
+            clock = on_clocks(seen["first"], self.zone)
+            seen = seen.with_columns(clock.alias("clock"))
+        returns = {
+            name
+            for day, name in RETURNS.items()
+            if within is None or within >= (day + 1) * DAY
+        }
+        facts = replace(self.facts, has=self.facts.has | returns)
+        return replace(self, facts=facts, seen=seen, rows=rows.drop("until").sort(ROW))
 
     @property
     def ids(self) -> pl.Series:
@@ -246,13 +286,13 @@ class UserCounts:
 
     def steps(self) -> Iterator[pl.DataFrame]:
         """Yield the events that match a step, in order, some users at a time."""
-        how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, daily=False)
+        how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, every=None)
         return map(how.steps, self._events("a funnel").parts())
 
     def page_views(self) -> tuple[AnyArray, AnyArray]:
         """Return the users of all page views that have a time, and that time."""
         log = self._events("a quantile of the time on page")
-        how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, daily=False)
+        how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, every=None)
         views = pl.concat(map(how.page_views, log.parts()))
         busy = self.ids.filter(pl.Series(self._busy())).to_frame()
         views = views.join(busy, on="user", how="anti")
@@ -272,7 +312,11 @@ class UserCounts:
         metrics, left_out = chosen(asked, has, self.facts.kinds, self.rules)
         needed = {part for each in metrics.values() for part in each.needs(self.rules)}
         counts = self.kept(needed)
-        notes = (*counts.notes, *oddities(counts.counting(AFTER), self.ids, has))
+        notes = (
+            *counts.notes,
+            *oddities(counts.counting(AFTER), self.ids, has),
+            *self._unseen(metrics, counts.users),
+        )
         counts = replace(counts, metrics=metrics, left_out=left_out, notes=notes)
         return self._possible(counts, asked=asked is not None)
 
@@ -312,11 +356,12 @@ class UserCounts:
         return self.sums_of(self.counted(metrics))
 
     def sums_of(self, counts: Counted, *, undated: bool = False) -> UserSums:
-        """Return a row of sums for each user, and each day unless these are undated."""
+        """Return a row of sums for each user, and each period unless undated."""
         metrics = counts.metrics
         after = counts.counting(AFTER)
         if undated:
-            after = counts.of(AFTER).with_columns(pl.lit(None, pl.Int32).alias("day"))
+            after = counts.of(AFTER)
+            after = after.with_columns(pl.lit(None, pl.Int32).alias("period"))
         before = counts.of(BEFORE)
         number = after["user"]
         labels = [
@@ -325,11 +370,11 @@ class UserCounts:
         ]
         first = pl.Series("first", [None], pl.Int64).new_from_index(0, after.height)
         if self.exposes:
-            first = self.seen["first"][number]
-        day = pl.col("day").cast(pl.Date)
+            clock = "clock" if "clock" in self.seen.columns else "first"
+            first = self.seen[clock][number].alias("first")
         rows = after.select(
             pl.col("user").alias("number"),
-            day,
+            self.dated(after["period"]),
             *sides_of(metrics, self.rules),
         )
         earlier = before.select(
@@ -343,15 +388,19 @@ class UserCounts:
             first.cast(pl.Datetime("us")),
         )
         rows = rows.join(earlier, on="number", how="left")
-        rows = rows.with_columns(pl.col(fresh).fill_null(0.0)).sort("user", "day")
-        order = ["user", "variant", "segment", "first", "day"]
+        rows = rows.with_columns(pl.col(fresh).fill_null(0.0)).sort("user", "period")
+        order = ["user", "variant", "segment", "first", "period"]
         sides = [f"{name}.{side}" for name in metrics for side in "yx"]
         rows = rows.select(*order, *sides, *fresh)
-        days = counts.counting(AFTER).select("user", pl.col("day").cast(pl.Date))
+        days = counts.counting(AFTER).select("user", pl.col("period").alias("day"))
         return UserSums(
             rows, counts.notes, counts.excluded, metrics, counts.left_out,
-            new_by_day(days, "day") if self.daily else (), counts.busy,
+            new_by_day(days, "day") if self.every == "day" else (), counts.busy,
         )  # fmt: skip
+
+    def dated(self, periods: pl.Series) -> pl.Series:
+        """Return days, weeks or hours as dates and times."""
+        return dated(periods, self.every or "day", self.zone)
 
     def groups(
         self,
@@ -359,30 +408,31 @@ class UserCounts:
         labels: Sequence[str],
         made_of: Callable[[str, Pairs], T],
     ) -> list[tuple[tuple[Any, ...], dict[str, T]]]:
-        """Return each group of users, by variant, segment and day, with its metrics.
+        """Return each group of users, by variant, segment and period, with its metrics.
 
         Args:
             counts: what users did.
             labels: which of these the groups are divided by.
             made_of: called with the sums of each metric, in two threads.
         """
-        days: list[int | None] = [None]
-        if "day" in labels and counts.days:
-            days = [*counts.days]
+        periods: list[int | None] = [None]
+        if "period" in labels and counts.periods:
+            periods = [*counts.periods]
         size = counts.rows.height * len(counts.metrics)
         works = [
-            partial(self._of_day, counts, labels, day, made_of=made_of) for day in days
+            partial(self._of_period, counts, labels, period, made_of=made_of)
+            for period in periods
         ]
-        return [group for of_day in at_once(works, size) for group in of_day]
+        return [group for of_period in at_once(works, size) for group in of_period]
 
-    def _of_day(
+    def _of_period(
         self,
         counts: Counted,
         labels: Sequence[str],
-        day: int | None,
+        period: int | None,
         made_of: Callable[[str, Pairs], T],
     ) -> list[tuple[tuple[Any, ...], dict[str, T]]]:
-        rows = counts.of(AFTER, day).sort("user")
+        rows = counts.of(AFTER, period).sort("user")
         if not rows.height:
             return []
         sides = [
@@ -390,9 +440,13 @@ class UserCounts:
             for name, metric in counts.metrics.items()
             for side, part in zip("yx", metric.parts(self.rules), strict=True)
         ]
-        texts = [self.texts[label] for label in labels if label != "day"]
+        labels, by_period = (
+            [each for each in labels if each != "period"],
+            "period" in labels,
+        )
+        texts = [self.texts[label] for label in labels]
         user = rows["user"].to_numpy()
-        numbers = [counts.groups[label][user] for label in labels if label != "day"]
+        numbers = [counts.groups[label][user] for label in labels]
         code = np.zeros(len(user), np.int64)
         for names, number in zip(texts, numbers, strict=True):
             code = code * len(names) + number
@@ -406,8 +460,8 @@ class UserCounts:
                 names[int(number[order[begin]])]
                 for names, number in zip(texts, numbers, strict=True)
             ]
-            if "day" in labels:
-                head.append(None if day is None else _EPOCH + timedelta(day))
+            if by_period:
+                head.append(period)
             metrics = {
                 name: made_of(name, paired(part[f"{name}.y"], part[f"{name}.x"]))
                 for name in counts.metrics
@@ -422,6 +476,8 @@ class UserCounts:
         users = np.ones(len(self.ids), dtype=np.bool_)
         if self.by_arm and len(self.texts["variant"]) > 1:
             users = self._in_one_arm(excluded, notes)
+        if "window_over" in self.seen.columns and self.rules.incomplete != "keep":
+            users = self._with_whole_window(users, excluded)
         busy = users & self._busy()
         most = self.rules.max_events
         self._leave(excluded, f"with more than {most:,} events" if most else "", busy)
@@ -443,8 +499,38 @@ class UserCounts:
         if not users.any():
             reasons = ", ".join(counted(n, reason) for reason, n in excluded.items())
             msg = f"no user is left: {reasons}"
+            if any(reason.startswith(_INCOMPLETE) for reason in excluded):
+                msg = (
+                    f"{msg}; incomplete='keep' or --keep-incomplete keeps those whose "
+                    "window is not over"
+                )
             raise DataError(msg)
         return users, groups, self._by_variant(busy)
+
+    def _with_whole_window(self, users: Bools, excluded: dict[str, int]) -> Bools:
+        """Leave out users whose window is not over by the end of the log."""
+        over: Bools = self.seen["window_over"].fill_null(value=False).to_numpy()
+        within = self.rules.within  # a table does not say how long it was
+        length = "" if within is None else f" of {days_text(within)}"
+        whose = _INCOMPLETE.removeprefix("users ")
+        words = f"{whose}{length} is not over by the end of the log"
+        self._leave(excluded, words, users & ~over)
+        return users & over
+
+    def _unseen(self, metrics: Mapping[str, OnlineMetric], users: Bools) -> list[str]:
+        """Say how many users are not observed long enough to have a value."""
+        own = self.rows.filter(pl.Series(users)[self.rows["user"]])
+        observed = own.group_by("user").agg(pl.col("observed").sum())["observed"]
+        notes = []
+        for name, metric in metrics.items():
+            n = int((observed < (metric.after_days or 0) * DAY).sum())
+            if n:
+                length = f"{metric.after_days} days"
+                notes.append(
+                    f"{name}: {count(n, 'user')} not observed for {length} by the end "
+                    "of the log, left out"
+                )
+        return notes
 
     def _busy(self) -> Bools:
         """Say which users have more events that count than the rules allow."""
@@ -561,6 +647,38 @@ def _refuse_unexposed(how: Counting) -> None:
         lacks = "the log has no variants" if how.by_arm else "by= names no variants"
     msg = f"{name} has no effect, as users have no first exposure: {lacks}"
     raise ParameterError(msg)
+
+
+def _refuse_idle(how: Counting) -> None:
+    """Refuse options that change nothing in this log."""
+    rules = how.rules
+    if rules.incomplete == "keep" and rules.within is None:
+        msg = (
+            "incomplete= or --keep-incomplete has no effect without window= or "
+            "--window: users count however long they were observed"
+        )
+        raise ParameterError(msg)
+    if rules.timezone is None:
+        return
+    lacks = ""
+    if "time" not in how.has:
+        lacks = "the log has no times"
+    elif not how.fine:
+        lacks = "the times of the log are days, without a time of day"
+    elif how.every is None and not how.exposes:
+        lacks = "there are neither days, weeks or hours nor first exposures"
+    if lacks:
+        msg = f"timezone has no effect: {lacks}"
+        raise ParameterError(msg)
+
+
+def days_text(size: int) -> str:
+    """Return a length of time in days.
+
+    >>> days_text(14 * DAY), days_text(DAY), days_text(DAY // 2)
+    ('14 days', '1 day', '0.5 days')
+    """
+    return "1 day" if size == DAY else f"{size / DAY:g} days"
 
 
 def _unusable(facts: Facts) -> DataError:

@@ -20,10 +20,18 @@ from rankine._io.values import ids as ids_of
 from rankine._io.values import numbers
 from rankine._online.events import Facts, labels, open_log
 from rankine._online.log import LABELS, EventLog
-from rankine._online.rules import COLUMNS, Rules, check_groups
+from rankine._online.rules import COLUMNS, Rules, check_groups, every_of
 from rankine._online.sources import Query, refuse_database
 from rankine._online.sums import NOWHERE, UserCounts
-from rankine._online.times import DAY, SECOND, times
+from rankine._online.times import (
+    DAY,
+    PERIODS,
+    SECOND,
+    in_zone,
+    monday_of,
+    times,
+    without_zone,
+)
 from rankine._online.users import (
     AFTER,
     AMOUNTS,
@@ -31,6 +39,8 @@ from rankine._online.users import (
     COLUMNS_OF_USERS,
     COUNTS,
     OF_SESSIONS,
+    RETURNS,
+    ROW,
     added,
     by_number,
     exact,
@@ -52,14 +62,20 @@ if TYPE_CHECKING:
     from rankine._io.sources import Rows
     from rankine._io.tables import Places
     from rankine._online.sums import UserSums
+    from rankine._online.times import Every
 
 _BEFORE = "_before"
 """How the names of columns end that count what came before the first exposure."""
 _ALWAYS = {"user", "events", "impressions", "clicks", "actions"}
 """Columns that every table of users has, and no log."""
-_OF_USER = "variants", "first_exposure"
+_OF_USER = "variants", "first_exposure", "window_over"
 """What is known of a user, whatever the day."""
-_ASKED_LATER = {"unit", "columns", "max_events"}
+_OBSERVED = "days_observed"
+_CLOCK = "first_exposure on clocks"
+"""The first exposure as clocks in its zone show it."""
+_AFTER = (*RETURNS.values(), _OBSERVED)
+"""Numbers that begin with the first exposure."""
+_ASKED_LATER = {"unit", "columns", "max_events", "incomplete"}
 """Rules that are about metrics, names or users, not about how events are counted."""
 _ARM = "variant"
 _OF_LOGS = "event", "user", "session"
@@ -78,7 +94,7 @@ def user_sums(
     *,
     by: str | None = "variant",
     segment: str | None = None,
-    daily: bool = False,
+    every: Every | None = None,
     **rules: Any,
 ) -> UserSums:
     """Return the sums of every user, from a log of events.
@@ -88,10 +104,10 @@ def user_sums(
         metrics: their names; all that the log has columns for, if not given.
         by: the column that divides users into groups.
         segment: a second such column.
-        daily: whether days are kept separate.
+        every: what is kept separate: days, weeks or hours.
         **rules: see `Rules`.
     """
-    return counts_of(events, Rules.of(rules), by, segment, daily=daily).sums(metrics)
+    return counts_of(events, Rules.of(rules), by, segment, every=every).sums(metrics)
 
 
 def counts_of(
@@ -100,12 +116,12 @@ def counts_of(
     by: str | None = None,
     segment: str | None = None,
     *,
-    daily: bool = False,
+    every: Every | None = None,
     steps: Sequence[str] = (),
     memory: int | str | None = None,
 ) -> UserCounts:
     """Count what users did, from a log or from the table of users made of one."""
-    check_groups(by, segment, daily)
+    check_groups(by, segment)
     log = EventLog(rules, by, segment, steps=steps, memory=memory)
     for part in _parts(events, rules):
         if isinstance(part, Table) and is_of_users(part.names):
@@ -115,9 +131,9 @@ def counts_of(
                     "order they did things; a funnel needs the log of events"
                 )
                 raise ParameterError(msg)
-            return of_table(part, rules, by, segment, daily=daily)
+            return of_table(part, rules, by, segment, every=every)
         log.update(part)
-    return UserCounts.of_log(log, daily=daily)
+    return UserCounts.of_log(log, every=every)
 
 
 def _parts(data: Any, rules: Rules) -> Iterator[Any]:
@@ -188,31 +204,36 @@ def holds_events(names: Sequence[str], named: Collection[str] = ()) -> bool:
 def table_of(counts: UserCounts) -> pl.DataFrame:
     """Return what was counted as the table that users see."""
     refuse_taken(counts.by, counts.segment)
-    has, keys = counts.facts.has, ["user", *(["day"] if counts.daily else [])]
+    has, every = counts.facts.has, counts.every
+    keys = ["user", *(["period"] if every else [])]
     absent = {
         *(() if {"time", "session"} & has else OF_SESSIONS),
-        *(() if "time" in has else _OF_TIME),
+        *(() if "time" in has else (*_OF_TIME, _OBSERVED)),
+        *({*RETURNS.values()} - has),
         *(() if "value" in has else ("revenue", "orders")),
         *(() if "cost" in has else ("cost",)),
     }
     names = [name for name in COLUMNS_OF_USERS if name not in absent]
-    rows = counts.rows
-    sides = [(AFTER, ""), *([(BEFORE, _BEFORE)] if counts.exposes else [])]
+    rows, since = counts.rows, [name for name in _AFTER if name not in absent]
+    sides = [(AFTER, "", [*names, *since])]
+    sides += [(BEFORE, _BEFORE, names)] if counts.exposes else []
     table = rows.select(keys).unique()
-    if not counts.daily:
-        every = np.arange(len(counts.ids), dtype=np.uint32)
-        table = pl.DataFrame({"user": every})
-    for phase, mark in sides:
+    if every is None:
+        table = pl.DataFrame({"user": np.arange(len(counts.ids), dtype=np.uint32)})
+    for phase, mark, wanted in sides:
         sums = added(rows.filter(pl.col("phase") == phase), *keys)
         sums = sums.with_columns(in_money(sums[name]).alias(name) for name in AMOUNTS)
-        sums = sums.with_columns((pl.col("dwell") / SECOND).alias("seconds_on_page"))
-        sums = sums.select(*keys, *(pl.col(name).alias(name + mark) for name in names))
+        sums = sums.with_columns(
+            (pl.col("dwell") / SECOND).alias("seconds_on_page"),
+            pl.Series(_OBSERVED, sums["observed"].to_numpy() / DAY),
+        )
+        sums = sums.select(*keys, *(pl.col(name).alias(name + mark) for name in wanted))
         table = table.join(sums, on=keys, how="left", nulls_equal=True)
     table = table.with_columns(pl.exclude(keys).fill_null(0)).sort(keys)
     number = table["user"]
     columns = [counts.ids[number].alias("user")]
-    if counts.daily:
-        columns.append(table["day"].cast(pl.Date))
+    if every is not None:
+        columns.append(counts.dated(table["period"]).alias(every))
     for label, title in (("variant", counts.by), ("segment", counts.segment)):
         if label in counts.seen.columns:
             texts = counts.texts[label][counts.seen[label]]
@@ -220,8 +241,10 @@ def table_of(counts: UserCounts) -> pl.DataFrame:
     if counts.by_arm and "n_variants" in counts.seen.columns:
         columns.append(counts.seen["n_variants"][number].alias("variants"))
     if counts.exposes:
-        first = counts.seen["first"].cast(pl.Datetime("us"))[number]
+        first = in_zone(counts.seen["first"], counts.zone)[number]
         columns.append(first.alias("first_exposure"))
+    if "window_over" in counts.seen.columns:
+        columns.append(counts.seen["window_over"][number])
     return pl.DataFrame([*columns, *table.drop(keys)])
 
 
@@ -231,6 +254,8 @@ def users(
     by: str | None = "variant",
     segment: str | None = None,
     daily: bool = False,
+    weekly: bool = False,
+    hourly: bool = False,
     memory_limit: int | str | None = None,
     **rules: Any,
 ) -> pl.DataFrame:
@@ -244,23 +269,31 @@ def users(
 
     Args:
         log: a log of events, as `summarize` takes it; or an `Accumulator`.
-        by: as in `summarize`, like the next three.
+        by: as in `summarize`, like the next five.
         segment: a second column; a user belongs to the first segment that is seen.
         daily: whether each day of a user has a row of its own.
+        weekly: whether each week of a user has one.
+        hourly: whether each hour of a user has one.
         memory_limit: as in `summarize`.
         rules: how events are read and counted, which is then settled in the table;
-            ``unit=`` and ``max_events=`` are left to the metrics.
+            ``unit=``, ``max_events=`` and ``incomplete=`` are left to the metrics.
 
     Returns:
-        A frame with ``user`` (and ``day``), the groups of the user, and how many
-        ``variants`` the user was seen in, since those of several are left out of a
-        test; ``first_exposure``; events, impressions, clicks, page_views, actions,
+        A frame with ``user`` (and ``day``, ``week`` or ``hour``), the groups of the
+        user, and how many ``variants`` the user was seen in, since those of several are
+        left out of a test; ``first_exposure``, in UTC, or in the zone of ``timezone=``;
+        ``window_over``, with ``window=``, says whether it is by the end of the log;
+        events, impressions, clicks, page_views, actions,
         conversions, orders (conversions with a value), sessions, converting_sessions,
         pageless_sessions (without a page view), bounces, engaged_sessions,
         converting_clicks, seconds_on_page and the timed_page_views they are of,
         untimed_page_views, revenue and cost; and the same with ``_before`` for what
-        came before the first exposure. Columns for which the log has nothing are not
-        there.
+        came before the first exposure. ``events_day_1``, ``_7`` and ``_28`` are the
+        events from 24 to 48 hours after the first exposure and so on, and
+        ``days_observed`` are the days from it to the end of the log; without variants,
+        both begin with the first event. With days, weeks or hours, they are in the row
+        of this beginning, and 0 in others. Columns for which the log has nothing are
+        not there.
 
     Examples:
         >>> import polars as pl
@@ -281,14 +314,16 @@ def users(
 
     refuse_taken(by, segment)
     if isinstance(log, Accumulator):
-        given = {"by": by != _ARM, "segment": segment is not None, "daily": daily}
+        given = {"by": by != _ARM, "segment": segment is not None}
+        given |= {"daily": daily, "weekly": weekly, "hourly": hourly}
         given |= {"memory_limit": memory_limit is not None}
         for name in [*(name for name, is_given in given.items() if is_given), *rules]:
             msg = f"give {name} to the accumulator, when it is made"
             raise ParameterError(msg)
         return table_of(log.counts())
+    every = every_of(daily=daily, weekly=weekly, hourly=hourly)
     counts = counts_of(
-        log, Rules.of(rules), by, segment, daily=daily, memory=memory_limit
+        log, Rules.of(rules), by, segment, every=every, memory=memory_limit
     )
     return table_of(counts)
 
@@ -296,8 +331,9 @@ def users(
 def refuse_taken(by: str | None, segment: str | None) -> None:
     """Refuse groups whose column would have the name of another one of the table."""
     numbers = [name + end for name in COLUMNS_OF_USERS for end in ("", _BEFORE)]
+    numbers += [*_AFTER, *PERIODS]
     for name, column in (("by", by), ("segment", segment)):
-        if column in {"user", "day", *_OF_USER, *numbers}:
+        if column in {"user", *_OF_USER, *numbers}:
             msg = (
                 f"{name} cannot be {column!r}, since the table of users has a column "
                 "of that name; rename that column in your log"
@@ -306,21 +342,31 @@ def refuse_taken(by: str | None, segment: str | None) -> None:
 
 
 def of_table(
-    table: Table, rules: Rules, by: str | None, segment: str | None, *, daily: bool
+    table: Table,
+    rules: Rules,
+    by: str | None,
+    segment: str | None,
+    *,
+    every: Every | None,
 ) -> UserCounts:
     """Return what a table of users says was counted."""
     _refuse_settled(rules)
     names = table.names
-    if daily and "day" not in names:
-        msg = f"{table.name} has no days; make it with daily=True"
+    if every is not None and _source(every, names) is None:
+        how = {"day": "daily", "week": "weekly", "hour": "hourly"}[every]
+        msg = f"{table.name} has no {every}s; make it with {how}=True or --{how}"
         raise DataError(msg)
-    numeric = [name for name in names if name.removesuffix(_BEFORE) in COLUMNS_OF_USERS]
+    numeric = [
+        name
+        for name in names
+        if name.removesuffix(_BEFORE) in COLUMNS_OF_USERS or name in _AFTER
+    ]
     loaded = table.load(names, numeric)
     frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
     if frame.is_empty():
         msg = f"{table.name} has no users"
         raise NoRowsError(msg)
-    columns = _groups(table, by, segment, rules)
+    columns, zone = _groups(table, by, segment, rules), _zone(frame)
     frame = _checked(frame, numeric, columns, origin_of(table.name, loaded))
     by_arm = is_arm(by, rules)
     if by_arm and "variant" in columns and "variants" not in names:
@@ -330,6 +376,34 @@ def of_table(
             f"columns={{'variant': {columns['variant']!r}}}"
         )
         raise DataError(msg)
+    seen, texts = _seen(frame, columns, by_arm=by_arm)
+    facts = _facts(frame, columns, table)
+    if "first_exposure" in names and "first" not in seen.columns:
+        # Days after an exposure say nothing of those after the first event.
+        facts = replace(facts, has=facts.has - {*RETURNS.values()})
+    if rules.incomplete == "keep" and "window_over" not in seen.columns:
+        msg = (
+            "incomplete= or --keep-incomplete has no effect: the table was made "
+            "without window= or --window, or is not read by variant"
+        )
+        raise ParameterError(msg)
+    phases = [(AFTER, ""), (BEFORE, _BEFORE)]
+    if "first" not in seen.columns:  # all that users did counts
+        phases = [(AFTER, end) for _, end in phases]
+    parts = [_rows(frame, *phase, every=every) for phase in phases]
+    if "first" not in seen.columns and parts[1].height:
+        facts = replace(facts, notes=(*facts.notes, _CUT))
+    rows = added(pl.concat(parts), *ROW)
+    return UserCounts(
+        rules, by, segment, by_arm, every, facts, seen, texts,
+        by_number(rows, seen["user"]), zone=zone,
+    )  # fmt: skip
+
+
+def _seen(
+    frame: pl.DataFrame, columns: Mapping[str, str], *, by_arm: bool
+) -> tuple[pl.DataFrame, dict[str, pl.Series]]:
+    """Return what is known of each user, and the names of groups."""
     per_user = frame.unique("user", keep="first", maintain_order=True).sort("user")
     seen, texts = per_user.select("user"), {}
     for label in LABELS:
@@ -343,20 +417,28 @@ def of_table(
         if label == "variant" and by_arm:
             n = per_user["variants"].cast(pl.UInt32)
         seen = seen.with_columns(code.alias(label), n.alias(f"n_{label}s"))
-    facts = _facts(frame, columns, table)
-    if by_arm and "variant" in columns and "first_exposure" in names:
-        seen = seen.with_columns(per_user["first_exposure"].alias("first"))
-    phases = [(AFTER, ""), (BEFORE, _BEFORE)]
-    if "first" not in seen.columns:  # all that users did counts
-        phases = [(AFTER, end) for _, end in phases]
-    parts = [_rows(frame, *phase, daily=daily) for phase in phases]
-    if "first" not in seen.columns and parts[1].height:
-        facts = replace(facts, notes=(*facts.notes, _CUT))
-    rows = added(pl.concat(parts), "user", "phase", "day")
-    return UserCounts(
-        rules, by, segment, by_arm, daily, facts, seen, texts,
-        by_number(rows, seen["user"]),
-    )  # fmt: skip
+    if by_arm and "variant" in columns and "first_exposure" in frame.columns:
+        wanted = [
+            pl.col("first_exposure").alias("first"),
+            pl.col(_CLOCK).alias("clock"),
+        ]
+        if "window_over" in frame.columns:
+            wanted.append(pl.col("window_over"))
+        seen = seen.with_columns(per_user.select(wanted))
+    return seen, texts
+
+
+def _zone(frame: pl.DataFrame) -> str | None:
+    """Return the time zone of a table; None for UTC, and if only offsets are known."""
+    kinds = [frame.schema.get(name) for name in ("first_exposure", "hour")]
+    zones = [kind.time_zone for kind in kinds if isinstance(kind, pl.Datetime)]
+    return next((zone for zone in zones if zone is not None), None)
+
+
+def _source(every: Every, names: Collection[str]) -> str | None:
+    """Return the column of days, weeks or hours; days add up to weeks."""
+    known = (every, "day") if every == "week" else (every,)
+    return next((name for name in known if name in names), None)
 
 
 _CUT = (
@@ -385,7 +467,7 @@ def _groups(
     """Return the columns of groups."""
     if by == _ARM:
         by = str(rules.columns.get(_ARM, by))
-    if is_arm(by, rules) and by != _ARM and {_ARM, *_OF_USER} <= {*table.names}:
+    if is_arm(by, rules) and by != _ARM and {_ARM, *_OF_USER[:2]} <= {*table.names}:
         msg = (
             f"{table.name} was made by its column {_ARM!r}, and says when users were "
             f"first seen in one of these; for {by!r}, make the table with "
@@ -420,17 +502,24 @@ def _checked(
         labels(frame[name], label, origin).alias(name)
         for label, name in columns.items()
     ]
-    for name in ("day", "first_exposure"):
+    for name in (*PERIODS, "first_exposure"):
         if name in frame.columns:
             moments = times(frame[name], name, origin)[0]
-            typed.append((moments // DAY if name == "day" else moments).alias(name))
+            if name in {"day", "week"}:
+                moments = (moments // DAY).cast(pl.Int32)
+            typed.append(moments.alias(name))
+    if "first_exposure" in frame.columns:
+        written = without_zone(frame["first_exposure"])
+        typed.append(times(written, "first_exposure", origin)[0].alias(_CLOCK))
+    if "window_over" in frame.columns:
+        typed.append(_flags(frame["window_over"], origin))
     for name in [*numeric, *({"variants"} & {*frame.columns})]:
         number = numbers(frame[name], name, where, lenient=True)
         amount = name.removesuffix(_BEFORE) in AMOUNTS
         wrong = ~number.is_finite() | (number.abs() > _MOST)
         if not amount:
             wrong |= number < 0
-        if not amount and not name.startswith("seconds_on_page"):
+        if not amount and not name.startswith(("seconds_on_page", _OBSERVED)):
             wrong |= number != number.floor()
         if wrong.any():
             row = int(wrong.arg_true()[0])
@@ -447,6 +536,18 @@ def _checked(
     return checked
 
 
+def _flags(column: pl.Series, origin: Rows | Places) -> pl.Series:
+    """Return a column of true and false, as a CSV file may have it, too."""
+    words = column.cast(pl.String).str.to_lowercase()
+    wrong = ~words.is_in(["true", "false"]) & words.is_not_null()
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        where = origin.where(row)
+        msg = f"{where}: {column.name} is {column[row]!r}, not true or false"
+        raise DataError(msg)
+    return words == "true"
+
+
 def _refuse_fewer(names: Collection[str], title: str) -> None:
     """Refuse a table without some of its columns, whose counts would be taken for 0."""
     of_log: dict[tuple[str, ...], tuple[str, ...]] = {
@@ -454,6 +555,7 @@ def _refuse_fewer(names: Collection[str], title: str) -> None:
         _OF_TIME: _OF_TIME,
         ("revenue", "orders"): ("revenue", "orders"),
         ("cost",): (),
+        (*RETURNS.values(),): (_OBSERVED,),
     }
     needed = {
         name for some, every in of_log.items() for name in every if {*some} & {*names}
@@ -474,7 +576,7 @@ def _refuse_fewer(names: Collection[str], title: str) -> None:
 
 def _refuse_apart(frame: pl.DataFrame, columns: Mapping[str, str], origin: Any) -> None:
     """Refuse users in several rows that are not days of one table."""
-    keys = [name for name in ("user", "day") if name in frame.columns]
+    keys = [name for name in ("user", *PERIODS) if name in frame.columns]
     known = [name for name in _OF_USER if name in frame.columns]
     of_user = frame.select("user", *columns.values(), *known).unique()
     again = first_repeat(frame.select(keys))
@@ -492,8 +594,10 @@ def _refuse_apart(frame: pl.DataFrame, columns: Mapping[str, str], origin: Any) 
         raise DataError(msg)
 
 
-def _rows(frame: pl.DataFrame, phase: int, end: str, *, daily: bool) -> pl.DataFrame:
-    """Return the counts in the columns that end so, by user and day."""
+def _rows(
+    frame: pl.DataFrame, phase: int, end: str, *, every: Every | None
+) -> pl.DataFrame:
+    """Return the counts in the columns that end so, by user and period."""
     if f"events{end}" not in frame.columns:
         frame = frame.clear()
     else:
@@ -504,11 +608,16 @@ def _rows(frame: pl.DataFrame, phase: int, end: str, *, daily: bool) -> pl.DataF
             return frame[name + end]
         return pl.zeros(frame.height, pl.Float64, eager=True)
 
-    day = pl.col("day").cast(pl.Int32) if daily else pl.lit(None, pl.Int32)
-    counts = {name: column(name) for name in COUNTS if name != "dwell"}
+    period = pl.Series([None], dtype=pl.Int32).new_from_index(0, frame.height)
+    if every is not None:
+        source = _source(every, frame.columns)
+        period = frame[source or every]
+        period = period if source == every else monday_of(period)
+    counts = {name: column(name) for name in COUNTS}
+    counts["observed"] = (column(_OBSERVED) * DAY).round()
     counts["dwell"] = (column("seconds_on_page") * SECOND).round()
     return frame.select(
-        "user", pl.lit(phase, pl.Int8).alias("phase"), day.alias("day")
+        "user", pl.lit(phase, pl.Int8).alias("phase"), period.alias("period")
     ).with_columns(
         *(counts[name].cast(pl.Int64).alias(name) for name in COUNTS),
         *(exact(column(name).to_numpy()).alias(name) for name in AMOUNTS),
@@ -522,7 +631,7 @@ def _facts(frame: pl.DataFrame, columns: dict[str, str], table: Table) -> Facts:
     has |= {"time"} if "seconds_on_page" in names else set()
     has |= {"session"} if "sessions" in names else set()
     has |= {"value"} if "revenue" in names else set()
-    has |= {"cost"} & names
+    has |= {"cost", *RETURNS.values()} & names
 
     def total(name: str) -> int:
         given = [column for column in (name, name + _BEFORE) if column in names]
@@ -530,6 +639,6 @@ def _facts(frame: pl.DataFrame, columns: dict[str, str], table: Table) -> Facts:
 
     kinds = {kind for name, kind in _KINDS.items() if total(name)}
     return Facts(
-        frozenset(has), frozenset(kinds), frozenset(), "", "", True, total("events"),
-        {}, {}, table.notes,
+        frozenset(has), frozenset(kinds), frozenset(), "", "", True, None,
+        total("events"), {}, {}, table.notes,
     )  # fmt: skip

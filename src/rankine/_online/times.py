@@ -1,32 +1,40 @@
-"""Times of events as microseconds since 1970 in UTC, however they were written."""
+"""Times of events as microseconds since 1970 in UTC, and the days they are of."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Literal
+from zoneinfo import ZoneInfo, available_timezones
 
 import polars as pl
 
 from rankine._io.values import kind_of
-from rankine.errors import DataError, FormatError, ParameterError
+from rankine.errors import DataError, FormatError, ParameterError, nearest
 
 if TYPE_CHECKING:
-    from datetime import timedelta
+    from datetime import date
 
     from rankine._io.sources import Rows
     from rankine._io.tables import Places
 
 SECOND = 1_000_000
 """Microseconds in a second."""
-DAY = 24 * 60 * 60 * SECOND
+HOUR = 60 * 60 * SECOND
+"""Microseconds in an hour."""
+DAY = 24 * HOUR
 """Microseconds in a day."""
+Every = Literal["day", "week", "hour"]
+"""What is kept separate, and the column that says which one a row is of."""
+PERIODS: tuple[Every, ...] = ("day", "week", "hour")
 _UNITS = {"seconds": 1e11, "milliseconds": 1e14, "microseconds": 1e17}
 """The size below which a number is of that unit; larger ones are nanoseconds."""
 _FACTORS = {"seconds": 1e6, "milliseconds": 1e3, "microseconds": 1.0}
 _SMALL = 1e8
 """Seconds until 1973: smaller numbers are hardly dates."""
+_OFFSET = r"(Z|z|UTC|[+-]\d\d(?::?\d\d)?)"
 _ISO = (
     r"^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d(?:[.,]\d+)?))?\s*"
-    r"(Z|z|UTC|[+-]\d\d(?::?\d\d)?)?)?$"
+    rf"{_OFFSET}?)?$"
 )
 
 
@@ -187,3 +195,105 @@ def span(name: str, given: float | timedelta, unit: int, word: str) -> int:
         msg = f"{name} must be above 0 {word} and no longer than a life, got {given!r}"
         raise ParameterError(msg)
     return round(size)
+
+
+# Days, weeks and hours of a time zone
+
+
+def check_zone(name: object) -> None:
+    """Refuse what is no time zone, such as Europe/Berlin."""
+    known = available_timezones()
+    if isinstance(name, str) and name in known:
+        try:
+            on_clocks(pl.Series([0]), name)
+        except pl.exceptions.ComputeError:  # polars has a list of its own
+            known.discard(name)
+        else:
+            return
+    if not known:
+        msg = "timezone cannot be used, as this system lists none: pip install tzdata"
+        raise ParameterError(msg)
+    msg = (
+        "timezone must be a name such as 'Europe/Berlin', 'America/New_York' or 'UTC', "
+        f"got {name!r}{nearest(name, known) if isinstance(name, str) else ''}"
+    )
+    raise ParameterError(msg)
+
+
+def on_clocks(moments: pl.Series, zone: str | None) -> pl.Series:
+    """Return times as clocks in a zone show them: as if these showed UTC.
+
+    >>> on_clocks(pl.Series([0]), "Asia/Kolkata").item() / HOUR
+    5.5
+    """
+    if zone is None:
+        return moments
+    there = moments.cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(zone)
+    return there.dt.replace_time_zone(None).to_physical()
+
+
+def period_of(moments: pl.Series, every: Every, zone: str | None) -> pl.Series:
+    """Return the day, week or hour that each time is in, as clocks in a zone count.
+
+    Days and weeks are the numbers of their first days since 1970. An hour is the time
+    at which it begins, so that one that clocks show twice is two.
+
+    >>> period_of(pl.Series([4 * DAY, 11 * DAY - 1]), "week", None).to_list()
+    [4, 4]
+    """
+    shown = on_clocks(moments, zone)
+    if every == "hour":
+        return shown // HOUR * HOUR - (shown - moments)
+    day = (shown // DAY).cast(pl.Int32)
+    return monday_of(day) if every == "week" else day
+
+
+def monday_of(days: pl.Series) -> pl.Series:
+    """Return the Monday of the week of each day; day 0, in 1970, was a Thursday."""
+    return (days + 3) // 7 * 7 - 3
+
+
+def dated(periods: pl.Series, every: Every, zone: str | None) -> pl.Series:
+    """Return days, weeks and hours as dates and times, from their numbers."""
+    if every != "hour":
+        return periods.cast(pl.Int32).cast(pl.Date)
+    return in_zone(periods, zone)
+
+
+def in_zone(moments: pl.Series, zone: str | None) -> pl.Series:
+    """Return moments as times of a zone; without one, in UTC, and without saying so."""
+    moments = moments.cast(pl.Int64)
+    if zone is None:
+        return moments.cast(pl.Datetime("us"))
+    return moments.cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(zone)
+
+
+def without_zone(column: pl.Series) -> pl.Series:
+    """Return times as they were written, without the zone or the offset from UTC."""
+    if isinstance(column.dtype, pl.Datetime):
+        return column.dt.replace_time_zone(None)
+    if column.dtype != pl.String:
+        return column
+    return column.str.replace(rf"(:\d\d(?:[.,]\d+)?)\s*{_OFFSET}$", "$1")
+
+
+def moment_text(moment: date) -> str:
+    """Return a date, or a time with its offset from UTC if it has a zone.
+
+    >>> moment_text(datetime(2026, 3, 1, 9, tzinfo=ZoneInfo("Europe/Berlin")))
+    '2026-03-01 09:00+01:00'
+    """
+    if isinstance(moment, datetime):
+        return moment.isoformat(" ", "minutes")
+    return moment.isoformat()
+
+
+def end_of(day: int, zone: str | None) -> int:
+    """Return the moment at which a day of a zone ends.
+
+    >>> (end_of(20536, "Europe/Berlin") - end_of(20535, "Europe/Berlin")) / HOUR
+    23.0
+    """
+    midnight = datetime(1970, 1, 1) + timedelta(day + 1)  # noqa: DTZ001 - of the zone
+    there = midnight.replace(tzinfo=UTC if zone is None else ZoneInfo(zone))
+    return (there - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)

@@ -2,7 +2,7 @@
 
 Events are sorted by user, session and time. A session begins where its id changes or,
 without one, after silence. What a user did before the first exposure is counted apart
-from what came after it, and so is, by day, what was done on other days.
+from what came after it, and so is what was done on each day, week or hour.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import polars as pl
 
 from rankine._online.events import NO_ID
 from rankine._online.rules import CODES, MONEY, PASSIVE
-from rankine._online.times import DAY
+from rankine._online.times import DAY, period_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats
     from rankine._online.events import Facts
     from rankine._online.rules import Rules
+    from rankine._online.times import Every
 
 BEFORE, AFTER, BEYOND = 0, 1, 2
 """Before the first exposure, after it, and after the window that counts.
@@ -30,15 +31,24 @@ BEFORE, AFTER, BEYOND = 0, 1, 2
 Only users of a test whose log has times have an exposure; all else is AFTER. What is
 BEYOND is counted as left out, and is in no table.
 """
-ROW = "user", "phase", "day"
-"""What a row of counts is of; the day is null unless days are kept separate."""
+ROW = "user", "phase", "period"
+"""What a row of counts is of; the period, a day, week or hour, is null without any."""
+RETURNS = {day: f"events_day_{day}" for day in (1, 7, 28)}
+"""What counts the events of a day after the start, from 24 to 48 hours for day 1.
+
+The start is the first exposure or, of users who have none, the first event.
+"""
 COUNTS = (
     "events", "impressions", "clicks", "page_views", "actions", "conversions", "orders",
     "sessions", "converting_sessions", "pageless_sessions", "bounces",
     "engaged_sessions", "converting_clicks", "dwell", "timed_page_views",
-    "untimed_page_views",
+    "untimed_page_views", *RETURNS.values(), "observed",
 )  # fmt: skip
-"""Whole numbers; `dwell` is microseconds on pages."""
+"""Whole numbers; `dwell` is microseconds on pages.
+
+`RETURNS`, and `observed`, the microseconds from the start to the end of the log, are in
+the row of the start, so that they add up as all others do.
+"""
 AMOUNTS = "revenue", "cost"
 """Money in whole parts of `MONEY`."""
 OF_SESSIONS = (
@@ -46,10 +56,14 @@ OF_SESSIONS = (
     "engaged_sessions", "converting_clicks",
 )  # fmt: skip
 COLUMNS_OF_USERS = (
-    *("seconds_on_page" if name == "dwell" else name for name in COUNTS),
+    *(
+        "seconds_on_page" if name == "dwell" else name
+        for name in COUNTS
+        if name not in {*RETURNS.values(), "observed"}
+    ),
     *AMOUNTS,
 )
-"""The numbers in the table of users."""
+"""The numbers in the table of users that are known from before the exposure, too."""
 _OF_KIND = {
     "impressions": "impression", "clicks": "click", "page_views": "pageview",
     "conversions": "conversion",
@@ -68,19 +82,21 @@ class Counting:
         fine: whether times have a time of day, so that identical rows are duplicates.
         by_arm: whether variants are the arms of a test, in which only what follows the
             first exposure counts.
-        daily: whether days are kept separate.
+        every: what is kept separate: days, weeks or hours.
     """
 
     rules: Rules
     has: frozenset[str]
     fine: bool
     by_arm: bool
-    daily: bool
+    every: Every | None
 
     @staticmethod
-    def of(rules: Rules, facts: Facts, *, by_arm: bool, daily: bool) -> Counting:
+    def of(
+        rules: Rules, facts: Facts, *, by_arm: bool, every: Every | None
+    ) -> Counting:
         """Return how a log is counted of which these facts are known."""
-        return Counting(rules, facts.has, facts.fine, by_arm, daily)
+        return Counting(rules, facts.has, facts.fine, by_arm, every)
 
     @property
     def by_id(self) -> bool:
@@ -99,16 +115,22 @@ class Counting:
             events: all of their events, as `events.Events` has them.
 
         Returns:
-            A row of counts for each user, phase and day; a row for each user, with the
-            groups that the user was first seen in, all of them and how many they are,
-            and the first exposure; and how many events repeat another one. These are
-            left out, unless no time of day tells that they are duplicates.
+            A row of counts for each user, phase and period; a row for each user, with
+            the groups that the user was first seen in, all of them and how many they
+            are, the first exposure, and the start; and how many events repeat another
+            one. These are left out, unless no time of day tells that they are
+            duplicates.
         """
         seen = self._seen(events)
         events, n_again = self._once(events.sort(self._order(events)))
         events = self._in_visits(events, seen)
         rows = self._counts(events)
-        for more in (self._pages(events), _converting_clicks(events), *_money(events)):
+        more_counts = (
+            self._pages(events),
+            _converting_clicks(events),
+            self._returns(events),
+        )
+        for more in (*more_counts, *_money(events)):
             rows = rows.join(more, on=ROW, how="left", nulls_equal=True)
         types = dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys(AMOUNTS, pl.Int128)
         numbers = [
@@ -147,7 +169,7 @@ class Counting:
     # Users
 
     def _seen(self, events: pl.DataFrame) -> pl.DataFrame:
-        """Return the groups that each user was first seen in, and the first exposure.
+        """Return the groups that each user was first seen in, and when it was.
 
         Of groups that were seen at the same time, it is the first by name.
         """
@@ -156,7 +178,9 @@ class Counting:
         first = pl.col("time")
         if "exposes" in events.columns:
             first = first.filter(pl.col("exposes"))
-        every = events.select("user").unique()
+        every = events.group_by("user").agg(pl.col("time").min().alias("start"))
+        if "time" not in self.has:
+            every = every.drop("start")
         for label in ("variant", "segment"):
             if label not in self.has:
                 continue
@@ -178,6 +202,8 @@ class Counting:
                 groups = groups.drop("first")
             every = every.join(groups, on="user", how="left")
             every = every.with_columns(pl.col(label, f"n_{label}s").fill_null(0))
+        if self.exposes:
+            every = every.with_columns(pl.col("first").alias("start"))
         return every
 
     # Events
@@ -213,7 +239,7 @@ class Counting:
     def _in_visits(self, events: pl.DataFrame, seen: pl.DataFrame) -> pl.DataFrame:
         """Number the sessions of sorted events, and say when each event happened.
 
-        Adds kind, phase and day; what precedes the exposure is another session.
+        Adds kind, phase and period; what precedes the exposure is another session.
         """
         if "time" not in self.has:
             events = events.with_columns(pl.lit(0, pl.Int64).alias("time"))
@@ -223,33 +249,54 @@ class Counting:
             new |= _changes("session") | (silence & pl.col("session").is_null())
         else:
             new |= silence
-        phase, day = pl.lit(AFTER, pl.Int8), pl.lit(None, pl.Int32)
+        phase = pl.lit(AFTER, pl.Int8)
+        if "start" in seen.columns:
+            start = seen.select("user", "start")
+            events = events.join(start, on="user", how="left", maintain_order="left")
         if self.exposes:
-            first = seen.select("user", "first")
-            events = events.join(first, on="user", how="left", maintain_order="left")
-            since = pl.col("time") - pl.col("first")
+            since = pl.col("time") - pl.col("start")
             phase = (since >= 0).cast(pl.Int8)
             if self.rules.within is not None:
                 phase += (since >= self.rules.within).cast(pl.Int8)
             phase = phase.fill_null(BEFORE)
-        if self.daily and "time" in self.has:
-            day = (pl.col("time") // DAY).cast(pl.Int32)
         events = events.with_columns(
             (pl.col("fact") // 2).alias("kind"),
             phase.alias("phase"),
-            day.alias("day"),
+            self.period(events["time"]),
             new.alias("new"),
         )
         begins = pl.col("new") | _changes("phase")
         return events.with_columns(begins.cum_sum().alias("visit"))
 
+    def period(self, moments: pl.Series) -> pl.Series:
+        """Return the day, week or hour that each time is in; null without any."""
+        if self.every is None or "time" not in self.has:
+            return pl.Series("period", [None], pl.Int32).new_from_index(0, len(moments))
+        periods = period_of(moments, self.every, self.rules.timezone)
+        return periods.alias("period")
+
+    def _returns(self, events: pl.DataFrame) -> pl.DataFrame:
+        """Count the events on some days after the start, in the row of the start."""
+        if "start" not in events.columns:
+            return events.select(ROW).clear()
+        day = (pl.col("time") - pl.col("start")) // DAY
+        events = events.filter((pl.col("phase") == AFTER) & day.is_in([*RETURNS]))
+        return (
+            events.with_columns(day.alias("since"), self.period(events["start"]))
+            .group_by(ROW)
+            .agg(
+                (pl.col("since") == day).sum().alias(name)
+                for day, name in RETURNS.items()
+            )
+        )
+
     def _counts(self, events: pl.DataFrame) -> pl.DataFrame:
         """Count events and sessions.
 
-        An event counts on its day, a session on the day on which it begins. A piece is
-        what a session has on a day.
+        An event counts in its period, a session in that in which it begins. A piece is
+        what a session has in a period.
         """
-        begins = _changes("visit") | _changes("day")
+        begins = _changes("visit") | _changes("period")
         kinds = {name: pl.col("kind") == CODES[kind] for name, kind in _OF_KIND.items()}
         kinds["acts"] = pl.col("kind") >= len(PASSIVE)
         kinds["actions"] = pl.col("fact") % 2 == 1
@@ -264,7 +311,7 @@ class Counting:
             pl.col("time").last().alias("end"),
         )
         visits = pieces
-        if self.daily:
+        if self.every is not None:
             visits = pieces.group_by("visit", maintain_order=True).agg(
                 pl.col(ROW).first(),
                 pl.col("page_views", "acts", "actions", "conversions").sum(),
@@ -382,7 +429,7 @@ def by_number(rows: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
     """Return counts with the numbers of users for their ids, in order."""
     number = ids.alias("user").to_frame().with_row_index("number")
     rows = rows.join(number, on="user", how="left").drop("user")
-    return rows.rename({"number": "user"}).sort("user", "phase", "day")
+    return rows.rename({"number": "user"}).sort(ROW)
 
 
 def is_arm(by: str | None, rules: Rules) -> bool:

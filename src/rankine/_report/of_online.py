@@ -31,6 +31,7 @@ from rankine._report.markup import (
 )
 from rankine._report.of_clicks import add_clicks
 from rankine._report.of_comparison import LONG, listed, verdict_mark
+from rankine._report.online import every_in, group_text
 from rankine._report.online_charts import difference_in_words, lift_in_words
 from rankine._report.page import Page, remarks, reproduction
 from rankine._report.tables import brief, number, shown
@@ -95,9 +96,10 @@ def _page_of_summary(
 
 
 def _drawn(page: Page, summary: Summary) -> Iterable[Markup]:
-    """Draw every metric by day where there are days, or a point per group."""
+    """Draw every metric over time where it is divided by it, or a point per group."""
+    every = every_in(summary)
     for place, metric in enumerate(summary.definitions):
-        if online_charts.DAY not in summary.groups:
+        if every is None:
             spec, is_cut = online_charts.groups(summary, metric), False
             says = f"{metric} with its interval, as in the table."
         else:
@@ -105,8 +107,8 @@ def _drawn(page: Page, summary: Summary) -> Iterable[Markup]:
             if curves is None:
                 continue
             spec, is_cut = curves
-            says = f"{metric} of each day, with its interval, as in the table."
-            says += _BEYOND * is_cut
+            says = f"{metric} of each {every}, with its interval, as in the table."
+            says += _BEYOND.replace("days", f"{every}s") * is_cut
         yield page.figure(
             f"metric-{place}", spec | {"width": 320}, says, caption=is_cut
         )
@@ -116,7 +118,7 @@ def _numbers(summary: Summary) -> list[Markup]:
     rows = [
         (
             metric,
-            *("-" if name is None else str(name) for name in group),
+            *map(group_text, group),
             measured(value, low, high),
             TableCell(f"{n:,}", n),
             TableCell(f"{users:,}", users),

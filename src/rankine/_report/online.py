@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import date
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.text import Text
 
 from rankine._online.funnel import Funnel
 from rankine._online.oddities import counted
+from rankine._online.times import moment_text
 from rankine._report.tables import between, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
@@ -62,8 +64,21 @@ def _cells(result: Summary | Funnel) -> tuple[list[str], list[list[str]], str]:
     return head, rows, "l" * n_left + "r" * (len(head) - n_left)
 
 
+def every_in(summary: Summary) -> str | None:
+    """Return the column of days, weeks or hours; None if there is none."""
+    types = summary.table.schema
+    return next((name for name in summary.groups if types[name].is_temporal()), None)
+
+
+def group_text(name: Any) -> str:
+    """Return the name of a group, or its day, week or hour."""
+    if name is None:
+        return "-"
+    return moment_text(name) if isinstance(name, date) else str(name)
+
+
 def _names(group: list[object]) -> list[str]:
-    return [shown("-" if name is None else name) for name in group]
+    return [shown(group_text(name)) for name in group]
 
 
 def _lines(result: Summary | Funnel, n_rows: int) -> list[str]:

@@ -9,6 +9,7 @@ from rankine._report import specs
 from rankine._report.abtest import lifted, signed
 from rankine._report.charts import altair_of, days_span, drawn_number
 from rankine._report.markup import in_order, measured
+from rankine._report.online import every_in, group_text
 from rankine._report.tables import brief, shown
 from rankine.errors import ParameterError
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from rankine._online.summary import Summary
     from rankine._report.specs import Rows, Spec
 
-DAY = "day"
-"""The group of a summary that is drawn as a curve."""
 KINDS = ("forest", "difference", "days")
 """What can be drawn of a test."""
 _LIFT = {"value": "lift", "low": "lift_low", "high": "lift_high"}
@@ -45,7 +44,7 @@ class Curves(NamedTuple):
 def plot_summary(summary: Summary, metric: str | None) -> Any:
     """Return a chart of a summary; see `Summary.plot`."""
     name = _chosen(metric, list(summary.definitions))
-    if DAY not in summary.groups:
+    if every_in(summary) is None:
         return altair_of(groups(summary, name))
     return altair_of(_few(days_of_summary(summary, name), "groups"))
 
@@ -102,19 +101,21 @@ def days_of_summary(summary: Summary, metric: str) -> Curves | None:
     if len({row["system"] for row in rows}) > specs.MOST_CURVES:
         return None
     span = days_span(rows)
-    return Curves(specs.over_days(rows, metric, span=span), span is not None)
+    spec = specs.over_days(rows, metric, span=span, every=every_in(summary) or "day")
+    return Curves(spec, span is not None)
 
 
 def _rows(summary: Summary, metric: str) -> Rows:
-    """Return the rows that are drawn of a metric: group, value, bounds, and day."""
-    names = [name for name in summary.groups if name != DAY]
+    """Return the rows that are drawn of a metric: group, value, bounds, and time."""
+    every = every_in(summary)
+    names = [name for name in summary.groups if name != every]
     rows: Rows = []
     for row in summary.table.filter(metric=metric).iter_rows(named=True):
         group = [shown("-" if row[name] is None else row[name]) for name in names]
         bounds = {end: drawn_number(row[end]) for end in ("value", "low", "high")}
         label = ", ".join(group) or "all"
-        day = {DAY: str(row[DAY])} if DAY in summary.groups else {}
-        rows.append({"label": label, "system": label, **day, **bounds})
+        when = {} if every is None else {every: group_text(row[every])}
+        rows.append({"label": label, "system": label, **when, **bounds})
     return rows
 
 

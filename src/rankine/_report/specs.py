@@ -217,6 +217,7 @@ def over_days(
     names: Sequence[str] = (),
     form: str | None = None,
     span: Sequence[float] | None = None,
+    every: str = "day",
 ) -> Spec:
     """Return a line with its band per group: system, day, value, low, high.
 
@@ -229,13 +230,15 @@ def over_days(
         names: all groups that there are, so that each has its colour in every chart.
         form: of the numbers of the axis, such as `SHARES`.
         span: what the axis shows, where some days reach beyond it.
+        every: the field of days, or of the weeks or hours that rows have instead.
     """
     axis = {
-        "tickCount": 6, "labelOverlap": True, "labelSeparation": 8, "format": "%b %-d",
+        "tickCount": 6, "labelOverlap": True, "labelSeparation": 8,
+        "format": "%b %-d, %H:%M" if every == "hour" else "%b %-d",
     }  # fmt: skip
     x = {"field": "time", "type": "temporal", "title": None, "axis": axis}
-    timed = [row | {"time": row["day"]} for row in rows]
-    spec = _lines(timed, x | {"scale": {"type": "utc"}}, metric, "day", names)
+    timed = [row | {"time": _on_axis(row[every])} for row in rows]
+    spec = _lines(timed, x | {"scale": {"type": "utc"}}, metric, every, names)
     if level is not None:
         levels = [{"level": row} for row in dict.fromkeys(row[level] for row in rows)]
         spec["layer"].insert(
@@ -257,6 +260,12 @@ def over_days(
             layer["encoding"]["y"]["scale"] = {"domain": [*span], "nice": True}
             layer["mark"]["clip"] = True
     return spec
+
+
+def _on_axis(moment: str) -> str:
+    """Return a date or a time as clocks show it, whatever the zone of the browser."""
+    day, _, clock = moment.partition(" ")
+    return f"{day}T{clock[:5]}Z" if clock else day
 
 
 def by_rank(rows: Rows, metric: str, names: Sequence[str] = ()) -> Spec:
@@ -386,7 +395,8 @@ def tooltips(*fields: str) -> list[Spec]:
     """Return what is shown when the pointer is over a mark; numbers as in tables."""
     whole = {"k", "n", "rank", "impressions", "clicks"}
     words = {
-        "query", "label", "day", "verdict", "system", "row", "column", "text", "lift",
+        "query", "label", "day", "week", "hour", "verdict", "system", "row", "column",
+        "text", "lift",
     }  # fmt: skip
     tips = []
     for field in fields:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from datetime import date
+from datetime import date, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
@@ -20,6 +21,7 @@ from rankine._online.abresult import (
 )
 from rankine._online.abtest import check_settings
 from rankine._online.summary import BEYOND_GROUPS, Summary
+from rankine._online.times import check_zone
 from rankine._results.nodes import Node
 from rankine._results.saved import head, in_lines, number
 from rankine.errors import FormatError, ParameterError
@@ -40,7 +42,7 @@ def to_json(result: Summary | ABTest, indent: int | None) -> str:
         kind, rest = TEST, _rest_of_test(result)
     else:
         groups = result.table.select(result.groups).schema
-        types = {name: str(kind) for name, kind in groups.items()}
+        types = {name: _name_of(kind) for name, kind in groups.items()}
         kind, rest = SUMMARY, {"groups": types, "table": _columns(result.table)}
     return in_lines(head(kind) | result.to_dict(), rest, indent)
 
@@ -172,13 +174,24 @@ def _frame(node: Node, types: Types, optional: Any) -> pl.DataFrame:
     n = len(node[next(iter(types))].parts())
     columns = []
     for name, kind in types.items():
-        read = _READ[kind]
+        read = _reader(kind)
         values = [
             None if part.value is None and name in optional else read(part)
             for part in node[name].parts(n)
         ]
         columns.append(pl.Series(name, values, kind))
     return pl.DataFrame(columns)
+
+
+def _moment(node: Node, *, zoned: bool) -> datetime:
+    expected = f"2026-03-01T09:00:00{'+01:00' if zoned else ''}"
+    try:
+        moment = datetime.fromisoformat(node.text())
+    except ValueError:
+        node.refuse(f"is not a time as in {expected}")
+    if (moment.tzinfo is not None) != zoned:
+        node.refuse(f"is not a time as in {expected}")
+    return moment
 
 
 def _day(node: Node) -> date:
@@ -197,8 +210,27 @@ _READ: Final[dict[Any, Callable[[Node], Any]]] = {
 }
 
 
+def _reader(kind: Any) -> Callable[[Node], Any]:
+    if isinstance(kind, pl.Datetime):
+        return partial(_moment, zoned=kind.time_zone is not None)
+    return _READ[kind]
+
+
+def _name_of(kind: Any) -> str:
+    """Return how the type of a column of groups is saved: with its time zone."""
+    zone = getattr(kind, "time_zone", None)
+    return str(kind.base_type()) if zone is None else f"{kind.base_type()} {zone}"
+
+
 def _type(node: Node) -> Any:
-    types = {"String": pl.String, "Date": pl.Date}
+    types = {"String": pl.String, "Date": pl.Date, "Datetime": pl.Datetime("us")}
+    name, _, zone = node.text().partition(" ")
+    if zone and name == "Datetime":
+        try:
+            check_zone(zone)
+        except ParameterError as error:
+            node.refuse(f"has no valid time zone ({error})")
+        return pl.Datetime("us", zone)
     if node.text() not in types:
         node.refuse(f"is {node.value!r}; expected one of {', '.join(types)}")
     return types[node.text()]

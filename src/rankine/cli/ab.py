@@ -281,6 +281,7 @@ _OF_EVENTS = (
     "queries", "daily", "cuped", "kinds", "session_gap", "engaged", "unit", "cap",
     "last_page", "exposure", "window", "max_events", "keep_duplicates",
     "memory_limit",
+    "keep_incomplete", "timezone",
 )  # fmt: skip
 
 

@@ -80,6 +80,15 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
         help="Count only this many days after the first exposure.",
     ),
     click.option(
+        "--keep-incomplete", is_flag=True,
+        help="Keep users whose window is not over by the end of the log.",
+    ),
+    click.option(
+        "--timezone", metavar="NAME",
+        help="Whose days, weeks and hours count, such as Europe/Berlin; those of UTC "
+        "if not given.",
+    ),
+    click.option(
         "--max-events", type=int, metavar="N",
         help="Leave out users with more events that count, such as bots.",
     ),
@@ -144,6 +153,7 @@ def events_of(
 def rules_of(
     engaged: str | None,
     keep_duplicates: bool,  # noqa: FBT001 - a flag
+    keep_incomplete: bool,  # noqa: FBT001
     **given: Any,
 ) -> dict[str, Any]:
     """Return what the options of `reading_events` say, as arguments of `summarize`."""
@@ -157,6 +167,7 @@ def rules_of(
         **given,
         "engaged": says,
         "duplicates": "keep" if keep_duplicates else "drop",
+        "incomplete": "keep" if keep_incomplete else "leave out",
     }
 
 
@@ -261,16 +272,19 @@ def clicks_of(
 @click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
     help="ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page, roi or "
-    "engagement_per_impression; or one of your own from the table of users, "
-    "NAME=COLUMN for a mean per user, NAME=COLUMN/COLUMN for a ratio; repeatable; all "
-    "that the log allows if not given.",
+    "engagement_per_impression, retention_1, retention_7 or retention_28; or one of "
+    "your own from the table of users, NAME=COLUMN for a mean per user, NAME=COLUMN/"
+    "COLUMN for a ratio; repeatable; the first six, as far as the log allows, if not "
+    "given.",
 )  # fmt: skip
 @click.option(
     "--by", default="variant", show_default=True, metavar="COLUMN",
     help="The column that divides users into groups; - for none.",
 )  # fmt: skip
 @click.option("--segment", metavar="COLUMN", help="A second column of groups.")
-@click.option("--daily", is_flag=True, help="A row for each day, in UTC.")
+@click.option("--daily", is_flag=True, help="A row for each day.")
+@click.option("--weekly", is_flag=True, help="A row for each week, from Monday.")
+@click.option("--hourly", is_flag=True, help="A row for each hour.")
 @click.option(
     "--users", type=FILE, metavar="FILE",
     help="Also write the table of users, a row for each with all counts, which this "
@@ -300,6 +314,8 @@ def command(
     by: str,
     segment: str | None,
     daily: bool,  # noqa: FBT001 - a flag
+    weekly: bool,  # noqa: FBT001
+    hourly: bool,  # noqa: FBT001
     users: Path | None,
     steps: str | None,
     within: float | None,
@@ -323,24 +339,30 @@ def command(
 
     \b
     rankine online events.parquet --segment country
-    rankine online 'days/*.csv' --daily --csv
+    rankine online 'days/*.csv' --daily --timezone Europe/Berlin --csv
     rankine online shop.sqlite --sql 'select * from events'
     rankine online ubi_events.ndjson --queries ubi_queries.ndjson
     rankine online events.parquet --users users.parquet -m revenue_per_user=revenue
     rankine online events.parquet --funnel page_view,add_to_cart,purchase --within 7
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._online.funnel import funnel  # noqa: PLC0415 - --help stays fast
-    from rankine._online.rules import Rules  # noqa: PLC0415
+    from rankine._online.rules import Rules, every_of  # noqa: PLC0415
     from rankine._online.summary import checked, summary_of  # noqa: PLC0415
     from rankine._online.table import counts_of, table_of  # noqa: PLC0415
 
     if sum((as_json, as_csv, as_markdown)) > 1:
         msg = "--json, --csv and --markdown cannot be combined"
         raise click.UsageError(msg)
+    if sum((daily, weekly, hourly)) > 1:
+        msg = "--daily, --weekly and --hourly cannot be combined"
+        raise click.UsageError(msg)
     log, notes = events_of(events, sql, queries, given["kinds"])
     group, options = None if by == "-" else by, rules_of(**given)
     if steps is not None or within is not None:
-        others = {"-m": metrics, "--daily": daily, "--users": users, "--report": report}
+        others = {
+            "-m": metrics, "--daily": daily, "--weekly": weekly, "--hourly": hourly,
+            "--users": users, "--report": report,
+        }  # fmt: skip
         _refuse_beside_funnel(steps, others)
         found = funnel(
             log, _listed(steps or ""), by=group, segment=segment, within=within,
@@ -355,8 +377,9 @@ def command(
     if users is not None:
         _refuse_file(users, events)
     asked, rules = metrics_of(metrics), Rules.of(options)
-    checked(asked, confidence, group, segment, daily=daily)
-    counts = counts_of(log, rules, group, segment, daily=daily, memory=memory_limit)
+    every = every_of(daily=daily, weekly=weekly, hourly=hourly)
+    checked(asked, confidence, group, segment, every)
+    counts = counts_of(log, rules, group, segment, every=every, memory=memory_limit)
     summary = summary_of(counts, asked, confidence)
     if users is not None:
         write_table(table_of(counts), users)
