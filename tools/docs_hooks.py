@@ -29,6 +29,10 @@ from tools.docs_reference import (
 )
 
 METRIC = re.compile(r"^<!-- metric (?P<name>\S+) -->$", re.MULTILINE)
+# What a page says where nothing fills it, such as in the repository.
+_UNBUILT = re.compile(
+    r"^<!-- unbuilt -->\n.*?^<!-- built -->\n", re.MULTILINE | re.DOTALL
+)
 _MATH = re.compile(
     r"(?P<code>^```.*?^```$|`[^`\n]+`)"
     r"|\$\$(?P<block>.+?)\$\$"
@@ -61,6 +65,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     del config, files
     here = os.path.dirname(page.file.src_uri)  # noqa: PTH120 - a URI
     near = {name: os.path.relpath(path, here or ".") for name, path in _pages.items()}
+    markdown = _UNBUILT.sub("", markdown)
     markdown = METRIC.sub(lambda match: metric_reference(match["name"]), markdown)
     if "<!-- metrics -->" in markdown:
         markdown = markdown.replace("<!-- metrics -->", metric_table(near))
