@@ -114,7 +114,7 @@ def test_the_navigation_has_six_groups() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_a_page_that_is_filled_in_says_so_where_it_is_not(page: Path) -> None:
     text = page.read_text()
-    filled = re.search(r"\n(::: |<!-- (metrics|commands|experiment) )", text)
+    filled = re.search(r"\n(::: |<!-- (metrics|commands|experiment|json) )", text)
     said = re.findall(r"\n<!-- unbuilt -->\n`make docs` .+\n<!-- built -->\n", text)
 
     assert len(said) == text.count("unbuilt") == (filled is not None)

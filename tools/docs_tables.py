@@ -35,7 +35,10 @@ _TABLE = re.compile(
 )
 _BORDER = re.compile("[│┆]")
 _NUMBERS = re.compile(r"[fiu]\d+|decimal.*")
-_INTERVAL = re.compile(r"\(?[-+\d.]+(?: %)? to [-+\d.]+(?: %)?\)?")
+_WHOLE = re.compile(
+    r"\(?[-+\d.]+(?: %)? to [-+\d.]+(?: %)?\)?"  # an interval
+    r"|\bp (?:&lt; )?\d[\d.]*"
+)
 _FEW = 4
 """The most columns that have room beside each other on a telephone."""
 WHOLE_FRAMES = {
@@ -169,6 +172,6 @@ def _side(column: _Column) -> str:
 
 
 def _words(text: str) -> str:
-    """Escape a text; names may be broken, intervals only where there is little room."""
+    """Escape a text; names may be broken, intervals and p only on narrow screens."""
     made = html.escape(text, quote=False).replace("_", "_<wbr>")
-    return _INTERVAL.sub(r"<span>\g<0></span>", made)
+    return _WHOLE.sub(r"<span>\g<0></span>", made)
