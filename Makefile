@@ -33,7 +33,7 @@ help:
 	@echo "make oracle  the conventions against the tools they are named after"
 	@echo "make oracle-long  the same on ten times as many cases"
 	@echo "make simulate  how often tests, intervals and gates err, in a few minutes"
-	@echo "make docs    make the documentation, in site/"
+	@echo "make docs    make the documentation, in site/, and look for what is cut off"
 	@echo "make clean   remove what was made"
 
 $(VENV)/installed: pyproject.toml constraints.txt
@@ -230,10 +230,11 @@ oracle-online: $(ORACLE)-online/installed $(ORACLE)-online/logs
 	POLARS_MAX_THREADS=1 $(ORACLE)-online/bin/python oracle/openbandit.py
 
 # The variable silences a notice about the future of mkdocs. Not --quiet: with it,
-# warnings would not be errors.
+# warnings would not be errors. Then a browser, if there is one, looks at every page.
 .PHONY: docs
-docs: $(DOCS)/installed
+docs: $(DOCS)/installed $(VENV)/installed-dev
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+	$(BIN)/python tools/docs_overflow.py site
 	@echo "made site/index.html; open it in a browser"
 
 .PHONY: clean

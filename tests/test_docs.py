@@ -16,6 +16,9 @@ from tools.docs_reference import command_reference, metric_reference
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 NAMES = [page.relative_to(DOCS).as_posix() for page in PAGES]
+_, _, AFTER = (DOCS.parent / "mkdocs.yml").read_text().partition("\nnav:\n")
+NAVIGATION, _, _ = AFTER.partition("\n\n")
+NAMED = r"- (?!Overview)([^:\n]+): (\S+\.md)"
 LINK = re.compile(r"\]\((?P<page>[^)#:\s]*)(?:#(?P<anchor>[^)\s]+))?\)")
 
 
@@ -68,7 +71,7 @@ def test_the_place_of_a_metric_can_be_linked(name: str) -> None:
 
 
 def test_every_public_name_is_in_the_reference() -> None:
-    reference = (DOCS / "api.md").read_text()
+    reference = "\n".join(page.read_text() for page in (DOCS / "api").glob("*.md"))
     listed = set(re.findall(r"^::: \S+\.(\w+)$", reference, re.MULTILINE))
     names = {
         name for name in rk.__all__ if not isinstance(getattr(rk, name), Metric)
@@ -83,16 +86,38 @@ def test_every_public_name_is_in_the_reference() -> None:
         ("logs.md", "Off-policy evaluation"),
         ("batches.md", "Batches and accumulators"),
         ("training.md", "In a training loop"),
+        ("ab.md", "A/B tests"),
         ("metrics/diversity.md", "Diversity"),
         ("metrics/exposure.md", "Coverage"),
         ("metrics/novelty.md", "Novelty and popularity"),
     ],
 )
 def test_a_page_is_called_what_people_search_for(page: str, title: str) -> None:
-    shown = (DOCS.parent / "mkdocs.yml").read_text()
-
     assert (DOCS / page).read_text().startswith(f"# {title}\n")
-    assert f"- {title}: {page}\n" in shown
+    assert f"- {title}: {page}\n" in f"{NAVIGATION}\n"
+
+
+@pytest.mark.parametrize(("title", "page"), re.findall(NAMED, NAVIGATION))
+def test_a_page_is_called_the_same_in_the_navigation(title: str, page: str) -> None:
+    assert (DOCS / page).read_text().startswith(f"# {title}\n")
+
+
+def test_the_navigation_has_six_groups() -> None:
+    groups = re.findall(r"^  - ([^:]+):$", NAVIGATION, re.MULTILINE)
+
+    assert groups == [
+        "Start", "Evaluate and compare", "Recommenders", "Online",
+        "Scale and integrations", "Reference",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_a_page_that_is_filled_in_says_so_where_it_is_not(page: Path) -> None:
+    text = page.read_text()
+    filled = re.search(r"\n(::: |<!-- (metrics|commands|experiment|json) )", text)
+    said = re.findall(r"\n<!-- unbuilt -->\n`make docs` .+\n<!-- built -->\n", text)
+
+    assert len(said) == text.count("unbuilt") == (filled is not None)
 
 
 def test_every_exit_code_is_explained() -> None:
@@ -149,6 +174,57 @@ def test_examples_of_a_page_share_names_and_files() -> None:
     )
 
     assert "(1, '2\\n')" in render(page, "p.md")
+
+
+def test_a_printed_frame_is_shown_as_a_table() -> None:
+    page = (
+        "```python\nimport polars as pl\n"
+        'print("before")\n'
+        'print(pl.DataFrame({"a": ["x$y", "<b>"], "n": [1, 20]}))\n'
+        'print("after")\n```'
+    )
+    shown = render(page, "p.md")
+
+    assert "│" not in shown
+    assert "<th>a<small>str</small></th>" in shown
+    assert '<td data-title="a">x&#36;y</td>' in shown
+    assert '<td data-title="a">&lt;b&gt;</td>' in shown
+    assert '<td data-title="n" class="right">20</td>' in shown
+    assert shown.index("before\n") < shown.index("<table") < shown.index("after\n")
+
+
+def test_a_printed_frame_has_all_columns_and_says_how_many_rows_it_has() -> None:
+    page = (
+        "```python\nimport polars as pl\n"
+        'pl.DataFrame({f"column {n}": range(1000) for n in range(30)})\n```'
+    )
+    shown = render(page, "p.md")
+
+    assert shown.count("<th") == 1 + 30  # the head itself, and its cells
+    assert "<p>1,000 rows</p>" in shown
+
+
+def test_a_printed_result_is_shown_as_a_table_with_its_notes_below() -> None:
+    page = (
+        "```python\nimport rankine as rk\n"
+        'print(rk.evaluate({"q": {"a": 1}, "r": {"b": 1}}, {"q": ["a"]}, "AP"))\n```'
+    )
+    shown = render(page, "p.md")
+
+    assert '<td data-title="run" class="right">0.5000<small><span>' in shown
+    assert "─" not in shown
+    assert shown.index("</table>") < shown.index(
+        " - 1 judged query missing from the run (r): counted as 0\n"
+    )
+
+
+def test_sentences_are_broken_by_the_page_alone() -> None:
+    shown = render("```console\n$ rankine demo\n```", "p.md")
+
+    assert (
+        " - 16.4 % of the items in the top 5, 18.4 % in the top 10 and 46.7 % in the "
+        "top 20 are unjudged: counted as not relevant\n"
+    ) in shown
 
 
 def test_no_path_of_this_machine_is_shown() -> None:

@@ -1,4 +1,4 @@
-"""Prepare docstrings for mkdocstrings: bare examples, and defaults that have a name."""
+"""Prepare docstrings for mkdocstrings: examples, formulas, and names of defaults."""
 
 from __future__ import annotations
 
@@ -9,16 +9,26 @@ from typing import Any
 from griffe import Extension
 
 _BARE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+_FORMULA = re.compile(r"\$\$.+?\$\$", re.DOTALL)
 
 
 # The type checker runs where griffe is not installed.
 class Docstrings(Extension):  # type: ignore[misc]
-    """Give examples that stand alone a section, and show what a private name holds."""
+    """Give bare examples a section, keep formulas, show what a private name holds."""
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
-        """Put ``>>>`` lines outside of a section under ``Examples``."""
-        if obj.docstring is not None and "\nExamples:" not in obj.docstring.value:
-            obj.docstring.value = _BARE.sub(_section, obj.docstring.value)
+        """Put ``>>>`` lines outside of a section under ``Examples``.
+
+        Markdown would take backslashes of formulas as its own.
+        """
+        if obj.docstring is None:
+            return
+        text = obj.docstring.value
+        if "\nExamples:" not in text:
+            text = _BARE.sub(_section, text)
+        obj.docstring.value = _FORMULA.sub(
+            lambda formula: formula[0].replace("\\", "\\\\"), text
+        )
 
     def on_function(self, *, func: Any, **_: Any) -> None:
         """Replace a default such as ``_DEFAULT`` by its value."""

@@ -7,6 +7,7 @@ A page is read from top to bottom, in a folder of its own with the sample data i
 - A ``console`` block has lines that begin with ``$``, which are run one by one; what
   they print stands below. With ``exit=N`` the last one must end with that code.
 - A block with ``title="NAME"`` is a file: it is written into the folder.
+- Tables that are printed become tables of HTML (see `tools.docs_tables`).
 
 An example that does anything else is an error, and so ends the build.
 """
@@ -29,6 +30,7 @@ from unittest import mock
 
 from rankine.cli import main
 from rankine.data import FILMS, FOLDER, QRELS, RUNS
+from tools.docs_tables import WHOLE_FRAMES, marked_tables, text_and_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +42,7 @@ _OPTION = re.compile(r'(?P<key>\w+)=(?:"(?P<quoted>[^"]*)"|(?P<bare>\S+))')
 _WIDTH = "80"
 # Not searched: all tables print the same words.
 _OUTPUT = '{{ .text .output{more} data-search-exclude="" }}'
-_COLUMNS = re.compile(r"  |[─│]")
+_COLUMNS = re.compile(r"\S(?: {2,}|\t)\S|[─│├└]")
 _COLOURS = ("FORCE_COLOR", "TTY_COMPATIBLE", "CLICOLOR_FORCE")
 
 
@@ -72,8 +74,14 @@ class Block:
 
 @dataclass
 class Page:
-    """What the examples of one page share: the names that they have defined."""
+    """What the examples of one page share: the names that they have defined.
 
+    Attributes:
+        tables: the tables that rich has drawn, as HTML.
+        names: the names, with their values.
+    """
+
+    tables: list[str]
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
 
     def rendered(self, block: Block, source: str) -> str:
@@ -82,9 +90,9 @@ class Page:
             Path(block.options["title"]).write_text(block.body, encoding="utf-8")
             return source
         if block.language == "python":
-            return _fenced("python", block.body) + _output(self._python(block))
+            return _fenced("python", block.body) + self._output(self._python(block))
         if block.language == "console":
-            return _console(block)
+            return self._console(block)
         return source
 
     def _python(self, block: Block) -> str:
@@ -113,20 +121,38 @@ class Page:
             if value is not None:
                 print(repr(value))  # noqa: T201 - as the prompt does
 
+    def _console(self, block: Block) -> str:
+        commands = _commands(block)
+        shown, code = "", 0
+        for command in commands:
+            text, code = _called(command)
+            shown += _fenced("bash", command + "\n") + self._output(text)
+        if code != int(block.options.get("exit", "0")):
+            msg = f"{block.where}: {commands[-1]} ended with {code}\n{text}"
+            raise ExampleError(msg)
+        return shown
 
-def _console(block: Block) -> str:
+    def _output(self, printed: str) -> str:
+        """Return what was printed; no path of this machine stays in it."""
+        printed = printed.replace(str(FOLDER), ".../rankine/data")
+        lines = "\n".join(line.rstrip() for line in printed.rstrip().splitlines())
+        made = ""
+        for text, table in text_and_tables(lines, self.tables):
+            if text:
+                # A sentence may be broken where the page ends; columns may not.
+                more = "" if _COLUMNS.search(text) else " .flowing"
+                made += "\n" + _fenced(_OUTPUT.format(more=more), text + "\n")
+            if table:
+                made += f"\n{table}\n\n"
+        return made
+
+
+def _commands(block: Block) -> list[str]:
     commands = [line[2:] for line in block.body.splitlines() if line[:2] == "$ "]
     if len(commands) != len(block.body.splitlines()):
         msg = f"{block.where}: a line of a console block does not begin with $"
         raise ExampleError(msg)
-    shown, code = "", 0
-    for command in commands:
-        text, code = _called(command)
-        shown += _fenced("bash", command + "\n") + _output(text)
-    if code != int(block.options.get("exit", "0")):
-        msg = f"{block.where}: {commands[-1]} ended with {code}\n{text}"
-        raise ExampleError(msg)
-    return shown
+    return commands
 
 
 def _called(command: str) -> tuple[str, int]:
@@ -158,15 +184,6 @@ def _fenced(kind: str, text: str) -> str:
     return f"```{kind}\n{text}```\n"
 
 
-def _output(text: str) -> str:
-    """Return what was printed as a block; no path of this machine stays in it."""
-    text = text.replace(str(FOLDER), ".../rankine/data")
-    lines = "\n".join(line.rstrip() for line in text.rstrip().splitlines())
-    # A sentence may be broken where the page ends; a table may not.
-    more = "" if _COLUMNS.search(lines) else " .flowing"
-    return "\n" + _fenced(_OUTPUT.format(more=more), lines + "\n") if lines else ""
-
-
 @contextlib.contextmanager
 def workplace() -> Iterator[Path]:
     """Work in a fresh folder with the sample data, on a terminal of 80 columns."""
@@ -175,17 +192,15 @@ def workplace() -> Iterator[Path]:
             shutil.copy(path, name)
         shutil.copytree(FILMS, Path(name, FILMS.name))
         plain = {key: value for key, value in os.environ.items() if key not in _COLOURS}
-        plain |= {"COLUMNS": _WIDTH, "NO_COLOR": "1", "TERM": "dumb"}
+        plain |= {"COLUMNS": _WIDTH, "NO_COLOR": "1", "TERM": "dumb"} | WHOLE_FRAMES
         with mock.patch.dict(os.environ, plain, clear=True), contextlib.chdir(name):
             yield Path(name)
 
 
 def render(markdown: str, page: str) -> str:
     """Run the examples of a page and return it with what they print."""
-    state = Page()
-
-    def replaced(match: re.Match[str]) -> str:
-        return state.rendered(Block.of(match, page), match[0])
-
-    with workplace():
-        return FENCE.sub(replaced, markdown)
+    with workplace(), marked_tables() as tables:
+        state = Page(tables)
+        return FENCE.sub(
+            lambda match: state.rendered(Block.of(match, page), match[0]), markdown
+        )

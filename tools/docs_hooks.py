@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from html import unescape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -24,11 +25,17 @@ from tools.docs_examples import render
 from tools.docs_reference import (
     command_reference,
     experiment_reference,
+    json_reference,
     metric_reference,
     metric_table,
 )
 
 METRIC = re.compile(r"^<!-- metric (?P<name>\S+) -->$", re.MULTILINE)
+_JSON = re.compile(r"^<!-- json (?P<command>\w+) -->$", re.MULTILINE)
+# What a page says where nothing fills it, such as in the repository.
+_UNBUILT = re.compile(
+    r"^<!-- unbuilt -->\n.*?^<!-- built -->\n", re.MULTILINE | re.DOTALL
+)
 _MATH = re.compile(
     r"(?P<code>^```.*?^```$|`[^`\n]+`)"
     r"|\$\$(?P<block>.+?)\$\$"
@@ -38,6 +45,8 @@ _MATH = re.compile(
 _FIGURE = re.compile(
     r'<p><img [^>]*src="(?:\.\./)*assets/(?P<name>[\w-]+\.svg)" /></p>'
 )
+# A formula of a docstring, which comes in later than those of pages.
+_OF_DOCSTRING = re.compile(r"<p>\$\$(?P<latex>.+?)\$\$</p>", re.DOTALL)
 _STASHED = re.compile(r"(?:<p>)?xformula(?P<number>\d+)x(?:</p>(?=\s))?")
 _SPACE = "{http://www.w3.org/1998/Math/MathML}"
 _WIDE = frozenset("∑∏") | {"max", "min"}
@@ -61,6 +70,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     del config, files
     here = os.path.dirname(page.file.src_uri)  # noqa: PTH120 - a URI
     near = {name: os.path.relpath(path, here or ".") for name, path in _pages.items()}
+    markdown = _UNBUILT.sub("", markdown)
     markdown = METRIC.sub(lambda match: metric_reference(match["name"]), markdown)
     if "<!-- metrics -->" in markdown:
         markdown = markdown.replace("<!-- metrics -->", metric_table(near))
@@ -68,6 +78,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         markdown = markdown.replace("<!-- commands -->", command_reference())
     if "<!-- experiment -->" in markdown:
         markdown = markdown.replace("<!-- experiment -->", experiment_reference())
+    markdown = _JSON.sub(lambda match: json_reference(match["command"]), markdown)
     markdown = render(markdown, page.file.src_uri)
     formulas = _formulas[page.file.src_uri] = []
     return _MATH.sub(lambda match: _set_aside(match, formulas), markdown)
@@ -77,16 +88,21 @@ def _set_aside(match: re.Match[str], formulas: list[str]) -> str:
     if match["code"]:
         return match[0]
     if match["block"]:
-        formulas.append(f'<div class="formula">{mathml(match["block"], "block")}</div>')
+        formulas.append(_formula(match["block"]))
     else:
         formulas.append(mathml(match["inline"], "inline"))
     return f"xformula{len(formulas) - 1}x"
+
+
+def _formula(latex: str) -> str:
+    return f'<div class="formula">{mathml(latex, "block")}</div>'
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
     """Put the formulas back where they were, and the figures where they are named."""
     del files
     html = _FIGURE.sub(lambda match: _figure(config.docs_dir, match["name"]), html)
+    html = _OF_DOCSTRING.sub(lambda match: _formula(unescape(match["latex"])), html)
     formulas = _formulas.get(page.file.src_uri, [])
 
     def put_back(match: re.Match[str]) -> str:

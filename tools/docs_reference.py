@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
 
     from rankine._metrics.metric import Fact
 
+_JSON_KEYS = Path(__file__).with_name("json_keys.tsv")
 _CODE = re.compile(r"(``.*?``|`[^`]*`)")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=_)")
+"""Where a long name may be broken."""
 _LINK = re.compile(r"https?://\S*[\w/]")
 _ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
 _KINDS = {
@@ -95,7 +100,8 @@ def metric_table(pages: Mapping[str, str]) -> str:
         fact = metric.fact
         summary = _prose(sections(fact)["summary"].splitlines()[0])
         aliases = ", ".join(f"`{alias}`" for alias in fact.aliases)
-        lines.append(f"| [{name}]({pages[name]}#{name}) | {summary} | {aliases} |")
+        shown = _HUMP.sub("<wbr>", name)
+        lines.append(f"| [{shown}]({pages[name]}#{name}) | {summary} | {aliases} |")
     return "\n".join(lines)
 
 
@@ -172,3 +178,49 @@ def _kinds(part: Mapping[str, Any]) -> str:
     if part.get("type") == "array":
         return "a list"
     return _KINDS[part["type"]]
+
+
+@dataclass(frozen=True)
+class JsonKey:
+    """A key of what commands print with ``--json``.
+
+    Attributes:
+        commands: the commands whose records have it.
+        path: where it is; a dot leads into an object and ``[]`` into a list.
+        kind: the types that its value may have.
+        meaning: what it says; "only with" begins that of a key that may be missing.
+    """
+
+    commands: tuple[str, ...]
+    path: str
+    kind: str
+    meaning: str
+
+
+def json_keys() -> list[JsonKey]:
+    """Return the keys of all commands; the tests hold them against the output."""
+    _, *lines = _JSON_KEYS.read_text("utf-8").splitlines()
+    rows = (line.split("\t") for line in lines)
+    return [JsonKey(tuple(commands.split()), *rest) for commands, *rest in rows]
+
+
+def json_reference(command: str) -> str:
+    """Return a table of the keys that a command alone prints, or of all others."""
+    keys = json_keys()
+    if command == "several":
+        everywhere = {name for key in keys for name in key.commands}
+        lines = ["| key | type | meaning | commands |", "|---|---|---|---|"]
+        for key in keys:
+            if len(key.commands) > 1:
+                named = ", ".join(f"`{name}`" for name in key.commands)
+                who = "all" if everywhere == set(key.commands) else named
+                lines.append(f"{_json_row(key)} {who} |")
+        return "\n".join(lines)
+    lines = ["| key | type | meaning |", "|---|---|---|"]
+    lines += [_json_row(key) for key in keys if key.commands == (command,)]
+    inside = "\n".join(f"    {line}" for line in lines)
+    return f'??? abstract "The keys"\n\n{inside}\n'
+
+
+def _json_row(key: JsonKey) -> str:
+    return f"| `{key.path}` | {key.kind} | {key.meaning} |"

@@ -1,4 +1,4 @@
-"""The JSON of every command is what docs/json.md says, key by key."""
+"""The JSON of every command is what the documentation says, key by key."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pytest
 
 import rankine as rk
 from rankine.data import FILMS, FOLDER
+from tools.docs_reference import json_keys, json_reference
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
 PAGE = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
-ROW = re.compile(r"^\| `(?P<path>[^`]+)` \| (?P<kind>[a-z ]+) \| (?P<meaning>.+) \|$")
 TYPES: dict[str, tuple[type, ...]] = {
     "text": (str,),
     "integer": (int,),
@@ -79,16 +79,11 @@ class Node:
 def documented() -> dict[str, Node]:
     """Return what the tables of the page say, by the anchors of their sections."""
     sections: dict[str, Node] = {}
-    anchor = ""
-    for line in PAGE.splitlines():
-        heading = re.match(r"#+ .*\{ #(\S+) \}$", line)
-        if heading:
-            anchor = heading[1]
-        row = ROW.match(line)
-        if row:
-            steps = row["path"].replace("[]", ".[]").split(".")
-            kinds = [kind for word in row["kind"].split(" or ") for kind in TYPES[word]]
-            optional = row["meaning"].startswith("only with ")
+    for key in json_keys():
+        steps = key.path.replace("[]", ".[]").split(".")
+        kinds = [kind for word in key.kind.split(" or ") for kind in TYPES[word]]
+        optional = key.meaning.startswith("only with ")
+        for anchor in key.commands:
             schema = sections.setdefault(anchor, Node())
             schema.add(steps, tuple(kinds), optional=optional)
     return sections
@@ -229,6 +224,21 @@ def test_every_record_begins_with_the_version(name: str, rankine: Command) -> No
 
 def test_every_section_of_the_page_is_held_against_output() -> None:
     assert set(SCHEMAS) == {anchor for anchor, _ in CASES.values()}
+
+
+def test_the_page_has_a_section_with_the_keys_of_every_command() -> None:
+    sections = re.findall(r"^##+ .*\{ #(\w+) \}$", PAGE, re.MULTILINE)
+    tables = re.findall(r"^<!-- json (\w+) -->$", PAGE, re.MULTILINE)
+
+    assert sections == tables == ["several", *SCHEMAS]
+
+
+def test_every_key_is_in_one_table() -> None:
+    shown = "\n".join(map(json_reference, ["several", *SCHEMAS]))
+
+    assert re.findall(r"^ *\| `([^`]+)` \|", shown, re.MULTILINE) == [
+        key.path for key in json_keys()
+    ]
 
 
 def test_every_command_with_json_is_on_the_page(rankine: Command) -> None:

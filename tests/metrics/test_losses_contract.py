@@ -291,6 +291,6 @@ def test_it_is_documented(name: str) -> None:
 
     assert (
         f"::: rankine._evaluate.predictions.predictions.{name}\n"
-        in (DOCS / "api.md").read_text()
+        in (DOCS / "api" / "predictions.md").read_text()
     )
     assert f"rk.{name}" in (DOCS / "probability.md").read_text()

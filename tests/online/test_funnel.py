@@ -434,7 +434,7 @@ def test_funnels_are_those_of_plain_loops(
     frame = pl.DataFrame(rows, schema_overrides={"variant": pl.String})
 
     # Windows that are not over have a test of their own.
-    whole = {"incomplete": "keep"} if "window" in options else {}
+    whole: Any = {"incomplete": "keep"} if "window" in options else {}
     found = rk.online.funnel(frame, steps, **options, **whole).table
 
     expected = twin(rows, steps, **options)
