@@ -185,7 +185,7 @@ def ab_test(
     test = compared(cohort, settings, margins_of(margin, cohort), ratio)
     if winsorize is not None:
         test = _without_sequences(test)
-    return replace(test, notes=(*test.notes, *cohort.carriers()))
+    return test
 
 
 def _without_sequences(test: ABTest) -> ABTest:

@@ -17,11 +17,9 @@ from rankine._io.columns import known_columns, told_column
 from rankine._io.repeats import first_repeat
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
-from rankine._online.arms import coded
 from rankine._online.asked import sums_of
 from rankine._online.metrics import parts_of
 from rankine._online.moments import Moments
-from rankine._online.oddities import carriers
 from rankine._online.rules import COLUMNS, Rules
 from rankine._online.sources import rows_of
 from rankine._online.sums import new_by_day
@@ -228,22 +226,6 @@ class Cohort:
             said.append((own.name, f"winsorize={share:g} cuts {what}{before}"))
         notes = (*self.notes, *grouped(said), _NO_SEQUENCE)
         return replace(self, measures=measures, notes=notes)
-
-    def carriers(self) -> list[str]:
-        """Name the users who carry much of the variance of a metric in their arm."""
-        if self.ids is None:
-            return []
-        columns, notes = self.columns(), []
-        names, codes = coded(self.frame["variant"])
-        arms = [(arm, np.flatnonzero(codes == n)) for n, arm in enumerate(names)]
-        for measure in self.measures:
-            if measure.quantile is not None:
-                continue
-            y, x = measure.sides(columns)
-            x = np.ones(len(y)) if x is None else x
-            for arm, rows in arms:
-                notes += carriers(measure.name, y, x, self.ids, rows, arm)
-        return notes
 
 
 _NO_SEQUENCE = (

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats, Ints
 
-_HEAVY = 0.1
+CARRIES = 0.1
+"""The share of a metric's variance, or of all events, above which a user is named."""
 _FEW_USERS = 20
 """With fewer users than this, one may well have a tenth of the events."""
 _USUAL, _TIMES = 0.99, 20
@@ -79,7 +80,7 @@ def _busiest(each: pl.DataFrame, ids: pl.Series) -> list[str]:
         return [said]
     share = most / max(total, 1)
     return [f"user {str(heaviest)!r} has {percent(share)} of the events"] * (
-        share >= _HEAVY
+        share >= CARRIES
     )
 
 
@@ -120,7 +121,7 @@ def carriers(
     ratio = y.sum() / x.sum()
     squares = y - ratio * x
     squares *= squares
-    least = _HEAVY * squares.sum()
+    least = CARRIES * squares.sum()
     if squares.max() <= least or not influences(y, x, ratio).any():
         return []
     heavy = np.flatnonzero(squares > least)
