@@ -80,6 +80,9 @@ class Settings:
         cap: the largest numerator of a user, by metric.
         page_cap: the most seconds that a page view counts for, in a log of events.
         window: how many days after the first exposure count, in a log of events.
+        winsorize: the quantile over all users at which numerators and denominators are
+            cut.
+        max_events: users with more events were left out, in a log of events.
     """
 
     control: str
@@ -94,6 +97,8 @@ class Settings:
     cap: Mapping[str, float] = field(default_factory=dict)
     page_cap: float | None = None
     window: float | None = None
+    winsorize: float | None = None
+    max_events: int | None = None
 
     @property
     def alpha(self) -> float:

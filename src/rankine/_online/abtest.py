@@ -39,6 +39,10 @@ _RETURNING = (
     "where users count for a fixed number of days after their first exposure: window= "
     "or --window"
 )
+_NO_SEQUENCE = (
+    "winsorize= leaves no confidence sequence: the caps come from the data, and change "
+    "from look to look"
+)
 
 
 def ab_test(
@@ -168,11 +172,9 @@ def ab_test(
     settings = Settings(
         control=word(control), confidence=confidence, correction=correction,
         always_correction=always_correction, lift=lift, expected_n=expected_n,
-        cuped=bool(covariates) or cuped is True, seed=seed,
+        cuped=bool(covariates) or cuped is True, seed=seed, winsorize=winsorize,
     )  # fmt: skip
     check_settings(settings)
-    if winsorize is not None:
-        check_number("winsorize", winsorize, above=0.5, below=1)
     check_flag("cuped", cuped)
     check_flag("daily", daily)
     cohort = cohort_of(
@@ -182,10 +184,9 @@ def ab_test(
     settings = replace(settings, **limits_of(data, cap, rules))
     if winsorize is not None:
         cohort = cohort.winsorized(winsorize)
+        cohort = replace(cohort, notes=(*cohort.notes, _NO_SEQUENCE))
     test = compared(cohort, settings, margins_of(margin, cohort), ratio)
-    if winsorize is not None:
-        test = _without_sequences(test)
-    return test
+    return test if winsorize is None else _without_sequences(test)
 
 
 def _without_sequences(test: ABTest) -> ABTest:
@@ -277,3 +278,7 @@ def check_settings(settings: Settings) -> None:
     check_number("confidence", settings.confidence, above=0, below=1)
     check_count("expected_n", settings.expected_n, least=1)
     check_count("seed", settings.seed, least=0)
+    if settings.winsorize is not None:
+        check_number("winsorize", settings.winsorize, above=0.5, below=1)
+    if settings.max_events is not None:
+        check_count("max_events", settings.max_events, least=1)

@@ -119,6 +119,7 @@ def calibrate(
     unit: str | None = None,
     covariates: Mapping[str, Any] | None = None,
     cuped: bool = False,
+    winsorize: float | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     **rules: Any,
@@ -136,6 +137,8 @@ def calibrate(
         unit: for a table of users, the column of their ids.
         covariates: for a table of users, the values before the test, as in `ab_test`.
         cuped: for events, whether to use those before a user's first exposure.
+        winsorize: as in `ab_test`: what users count is cut to this quantile over all of
+            them.
         confidence: the level of the tests.
         seed: the seed of the coins, and of what is drawn for quantiles; the same seed
             and data give the same splits.
@@ -164,6 +167,8 @@ def calibrate(
     check_count("n", n, least=1)
     check_count("seed", seed, least=0)
     check_number("confidence", confidence, above=0, below=1)
+    if winsorize is not None:
+        check_number("winsorize", winsorize, above=0.5, below=1)
     data = opened(data, Rules.of(rules))
     if isinstance(metrics, Mapping) and is_own_table(data, metrics, unit, rules):
         refuse_for_users(rules, cuped=cuped)
@@ -176,6 +181,8 @@ def calibrate(
         rules = rules if unit is None else {**rules, "unit": unit}
         by = "variant" if cuped else None
         cohort = from_events(data, metrics, cuped=cuped, segment=None, by=by, **rules)
+    if winsorize is not None:
+        cohort = cohort.winsorized(winsorize)
     users = cohort.frame.height
     if users < 4:  # noqa: PLR2004 - two halves of two
         msg = f"{count(users, 'user')} cannot be split into two arms; 4 are needed"

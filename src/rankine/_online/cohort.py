@@ -224,14 +224,7 @@ class Cohort:
             what = f"{' and '.join(parts)}, of {n}" if parts else "nothing"
             before = "; values before the test are not cut" if own.before else ""
             said.append((own.name, f"winsorize={share:g} cuts {what}{before}"))
-        notes = (*self.notes, *grouped(said), _NO_SEQUENCE)
-        return replace(self, measures=measures, notes=notes)
-
-
-_NO_SEQUENCE = (
-    "winsorize= leaves no confidence sequence: the caps come from the data, and change "
-    "from look to look"
-)
+        return replace(self, measures=measures, notes=(*self.notes, *grouped(said)))
 
 
 def check_names(option: str, given: Any, names: Sequence[str]) -> None:

@@ -105,20 +105,23 @@ def margins_of(margin: Any, cohort: Cohort) -> dict[str, Margin]:
 
 
 def limits_of(data: Any, cap: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the caps and the window of a test, as its settings tell them.
+    """Return the caps, the window and the limit of events, for the settings of a test.
 
-    An accumulator has the cap of page views and the window that it was made with.
+    Those of a log are those that an accumulator was made with, if it has read it.
     """
     caps = cap if isinstance(cap, Mapping) else {}
     if isinstance(data, Accumulator):
         read = data.rules
     else:
         seconds = None if isinstance(cap, Mapping) else cap
-        read = Rules(cap=seconds, window=rules.get("window"))
+        read = Rules(
+            cap=seconds, window=rules.get("window"), max_events=rules.get("max_events")
+        )
     return {
         "cap": {name: float(most) for name, most in caps.items()},
         "page_cap": None if read.longest is None else read.longest / SECOND,
         "window": None if read.within is None else read.within / DAY,
+        "max_events": read.max_events,
     }
 
 
