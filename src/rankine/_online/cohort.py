@@ -13,14 +13,14 @@ import polars as pl
 from rankine._base.checks import check_choice, check_number
 from rankine._base.text import count, grouped, p_equals, percent
 from rankine._io import open_table
-from rankine._io.columns import known_columns, told_column
+from rankine._io.columns import told_column
 from rankine._io.repeats import first_repeat
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
 from rankine._online.asked import sums_of
 from rankine._online.metrics import parts_of
 from rankine._online.moments import Moments
-from rankine._online.rules import COLUMNS, Rules
+from rankine._online.rules import Rules, is_currency
 from rankine._online.sources import rows_of
 from rankine._online.sums import new_by_day
 from rankine.errors import DataError, ParameterError, nearest
@@ -298,13 +298,9 @@ def _refuse_currencies(
     sums: UserSums, segment: str, options: Mapping[str, Any]
 ) -> None:
     """Refuse money in several currencies, which a test adds up over its segments."""
-    given = (options.get("columns") or {}).get("currency")
-    every = sums.frame["segment"].drop_nulls().unique().sort()
-    if len(every) < _PAIR or not (
-        segment == given or known_columns([segment], "currency", COLUMNS)
-    ):
+    every, rules = sums.frame["segment"].drop_nulls().unique().sort(), Rules.of(options)
+    if len(every) < _PAIR or not is_currency(segment, rules):
         return
-    rules = Rules.of(options)
     for name, metric in sums.metrics.items():
         if {"value", "cost"} & {*metric.needs(rules)}:
             msg = (

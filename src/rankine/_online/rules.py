@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from rankine._base.checks import check_choice, check_count, check_flag
-from rankine._io.columns import check_parts
+from rankine._io.columns import check_parts, known_columns
 from rankine._online.times import DAY, SECOND, span
 from rankine.errors import ParameterError, nearest
 
@@ -165,6 +165,14 @@ def check_titles(by: str | None, segment: str | None, *, daily: bool) -> None:
                 "name; rename that column in your log"
             )
             raise ParameterError(msg)
+
+
+def is_currency(column: str | None, rules: Rules) -> bool:
+    """Say whether a column that divides users holds currencies."""
+    if column is None:
+        return False
+    named = column == rules.columns.get("currency")
+    return named or bool(known_columns([column], "currency", COLUMNS))
 
 
 def check_groups(by: object, segment: object, daily: object) -> None:
