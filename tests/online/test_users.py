@@ -474,6 +474,34 @@ def test_a_table_of_ones_own_that_looks_like_ours() -> None:
         rk.online.ab_test(own.drop("actions"), control="A", metrics={"x": "spent"})
 
 
+def test_a_column_that_was_added_is_tested_for_those_who_count(form: Any) -> None:
+    # Some users were seen in both variants and some in none, as in a test of the log.
+    both = LOG.filter(pl.col("user_id").is_in(["u3", "u7"])).with_columns(
+        variant=pl.when(pl.col("variant") == "A")
+        .then(pl.lit("B"))
+        .otherwise(pl.lit("A"))
+    )
+    without = pl.col("user_id").is_in(["u5", "u9", "u11"])
+    log_of_all = pl.concat([LOG, both]).with_columns(
+        variant=pl.when(~without).then("variant")
+    )
+    table = rk.online.users(log_of_all).with_columns(paid=pl.col("revenue") * 1.0)
+    expected = rk.online.ab_test(log_of_all, control="A", metrics={"paid": "revenue"})
+    found = rk.online.ab_test(
+        form(table), control="A", metrics={"paid": "paid"}, **LIKE
+    )  # fmt: skip
+
+    values = ["control_value", "value", "low", "high", "p"]
+    assert found.details.select(values).row(0) == pytest.approx(
+        expected.details.select(values).row(0), rel=1e-12
+    )
+    assert found.srm.counts == expected.srm.counts
+    assert found.excluded == {
+        name: n for name, n in expected.excluded.items() if name.startswith("users ")
+    }
+    assert found.excluded["users in more than one variant"] == 2
+
+
 def test_a_built_in_metric_may_have_another_name() -> None:
     found = rk.online.summarize(LOG, {"click rate": "ctr"})
     ctr = rk.online.summarize(LOG, ["ctr"])

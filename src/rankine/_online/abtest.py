@@ -132,8 +132,8 @@ def ab_test(
     Returns:
         The effects with intervals, p-values and verdicts, the check of the sample
         ratio, and notes. A value is nan, with the reason in the notes, where a
-        denominator is 0 or nothing varies; so is a confidence sequence where an arm has
-        fewer than 1,000 users, or fewer than 100 with a numerator.
+        denominator is 0 or less, or nothing varies; so is a confidence sequence where
+        an arm has fewer than 1,000 users, or fewer than 100 with a numerator.
 
     Raises:
         ParameterError: an option is not valid, or there is no such metric.

@@ -23,6 +23,7 @@ from rankine._online.moments import Moments
 from rankine._online.rules import Rules, is_currency
 from rankine._online.sources import rows_of
 from rankine._online.sums import new_by_day
+from rankine._online.table import is_of_users
 from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
@@ -418,7 +419,10 @@ def from_users(
     wanted = dict.fromkeys(name for measure in measures for name in measure.columns)
     for name in wanted:
         told_column(table.names, name, table.name)
-    labels = dict.fromkeys([*column_of.values(), *wanted])
+    # Of a table of our own making, those count who do in a test of its log.
+    settled = _SETTLED if variant is not None and is_of_users(table.names) else ()
+    marks = [name for name in settled if name in table.names]
+    labels = dict.fromkeys([*column_of.values(), *wanted, *marks])
     loaded = table.load([*labels], [*wanted])
     frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
     origin: Any = origin_of(table.name, loaded)
@@ -429,23 +433,50 @@ def from_users(
     if "unit" in column_of:
         units = ids(frame[column_of["unit"]], "user", origin, hint="")[0]
         _refuse_twice(units, origin)
+    seen, excluded = _in_one_variant(frame, marks, column_of.get("variant"), origin)
     columns = [
-        _labels(frame[name], role, origin)
+        _labels(frame[name], role, origin, lenient=role == "variant" and bool(marks))
         for role, name in column_of.items()
         if role != "unit"
     ]
     columns += [_numbers(frame[name], name, origin) for name in wanted]
     typed = pl.DataFrame(columns)
+    if excluded:
+        typed, units = typed.filter(seen), None if units is None else units.filter(seen)
     notes = [*table.notes, *_left_out(typed, measures)]
     notes += _without_before(typed, measures)
-    return Cohort(typed, measures, tuple(notes), ids=units)
+    return Cohort(typed, measures, tuple(notes), excluded, ids=units)
 
 
-def _labels(column: pl.Series, role: str, origin: Any) -> pl.Series:
-    """Return variants or segments, none of which may be missing."""
+_SETTLED = "variants", "first_exposure"
+"""Columns of a table of users that say who counts in a test of its variants."""
+
+
+def _in_one_variant(
+    frame: pl.DataFrame, marks: Sequence[str], variant: str | None, origin: Any
+) -> tuple[pl.Series, dict[str, int]]:
+    """Say who was seen in one variant and exposed to it, and count the others."""
+    seen = pl.repeat(value=True, n=frame.height, eager=True)
+    excluded = {}
+    if "variants" in marks:
+        seen = numbers(frame["variants"], "variants", origin) <= 1
+        excluded["users in more than one variant"] = int((~seen).sum())
+    if marks and variant is not None:
+        there = pl.all_horizontal(
+            pl.col(name).is_not_null() & (pl.col(name).cast(pl.String) != "")
+            for name in {variant, *marks}
+        )
+        exposed = frame.select(there).to_series()
+        excluded["users without a variant"] = int((seen & ~exposed).sum())
+        seen &= exposed
+    return seen, {words: n for words, n in excluded.items() if n}
+
+
+def _labels(column: pl.Series, role: str, origin: Any, *, lenient: bool) -> pl.Series:
+    """Return variants or segments, of which none may be missing unless lenient."""
     if column.dtype == pl.Boolean:
         column = column.cast(pl.String)
-    return ids(column, role, origin, hint="")[0].alias(role)
+    return ids(column, role, origin, lenient=lenient, hint="")[0].alias(role)
 
 
 def _numbers(column: pl.Series, name: str, origin: Any) -> pl.Series:

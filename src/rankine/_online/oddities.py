@@ -116,7 +116,7 @@ def carriers(
     if math.isnan(y.sum() + x.sum()):
         known = ~np.isnan(y + x)
         y, x, rows = y[known], x[known], rows[known]
-    if len(y) < _FEW_USERS or not x.sum():
+    if len(y) < _FEW_USERS or not x.sum() > 0:
         return []
     ratio = y.sum() / x.sum()
     squares = y - ratio * x

@@ -375,7 +375,7 @@ def _reasons(effect: Effect, above: str, confidence: float) -> list[str]:
     if above:
         return [f"undefined, as {above}"]
     if math.isnan(effect.difference):
-        return ["undefined, as a denominator is 0 or an arm has no users"]
+        return ["undefined, as a denominator is 0 or less, or an arm has no users"]
     alone = min(effect.a.n, effect.b.n) < 2  # noqa: PLR2004
     if isinstance(effect, QuantileEffect):
         return [_ALONE] if alone else _of_draws(effect, 1 - confidence)
