@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -292,3 +293,30 @@ def test_bare_seconds_are_capped() -> None:
     assert rk.online.time_on_page(seconds=[1, 2, 3, 50], cap=10).value == 4
     with pytest.raises(ParameterError, match="session_gap says how a log is read"):
         rk.online.time_on_page(seconds=[1, 2], session_gap=3)
+
+
+@pytest.mark.parametrize("times", [["2026-03-01"] * 3, [date(2026, 3, 1)] * 3])
+def test_dates_give_no_time_on_page(times: list[Any]) -> None:
+    log = pl.DataFrame({"user_id": [1, 1, 2], "event": "pageview", "timestamp": times})
+    log = log.with_row_index("row")
+    table = rk.online.users(log)
+    columns = "seconds_on_page", "timed_page_views", "untimed_page_views"
+    quantile = rk.online.time_on_page(log, quantile=0.5)
+
+    assert table.select(columns).rows() == [(0, 0, 2), (0, 0, 1)]
+    for given in (log, table):
+        found = rk.online.summarize(given, ["time_on_page"])
+        assert math.isnan(found.table["value"].item())
+        assert "3 page views: no time on page, as times are dates" in found.notes
+    assert math.isnan(quantile.value)
+    assert "time_on_page is undefined: no page view has a time of day" in quantile.notes
+
+
+def test_one_time_of_day_makes_all_times_known() -> None:
+    times = ["2026-03-01T00:00:00", "2026-03-01T00:00:00", "2026-03-02T00:10:00"]
+    log = pl.DataFrame({"user_id": [1, 1, 2], "event": "pageview", "timestamp": times})
+    total = rk.online.Accumulator(duplicates="keep")
+    for part in (log[:2], log[2:]):
+        total.update(part)
+
+    assert rk.online.users(total)["timed_page_views"].to_list() == [1, 0]

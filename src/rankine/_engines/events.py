@@ -145,8 +145,8 @@ def counted(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     """Count what the users of a part did, if it has any.
 
     Yields what is known of all its events; what users did, None if no event can be
-    used; and what that would be if events of other parts had times of day, by which
-    duplicates can be told, None if that makes no difference.
+    used; and what that would be if events of other parts had times of day, which tell
+    duplicates and times on a page, None if that makes no difference.
     """
     frame = rows_of(batches)
     if frame is None:
@@ -157,7 +157,7 @@ def counted(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     plain = timed = None
     if log.n_events:
         plain = replace(UserCounts.of_log(log, daily=daily, part=True), log=None)
-        if plain.n_again and not plain.facts.fine:
+        if "time" in plain.facts.has and not plain.facts.fine:
             timed = UserCounts.of_log(log, daily=daily, part=True, fine=True)
             timed = replace(timed, log=None)
     yield log.facts, plain, timed

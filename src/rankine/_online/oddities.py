@@ -55,9 +55,13 @@ def oddities(rows: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[st
     if pageless and pageless < total["sessions"]:
         n = count(pageless, "session")
         notes.append(f"{n} without a page view: counted, and none of them bounces")
-    if total["untimed_page_views"]:
-        n = count(total["untimed_page_views"], "page view")
-        notes.append(f"{n} at the end of a session: no time on page")
+    if untimed := total["untimed_page_views"]:
+        n, why = count(untimed, "page view"), ""
+        where = " at the end of a session"
+        if untimed > total["sessions"] - pageless:  # only one of each is at its end
+            lacks = "times are dates" if "time" in has else "the log has no times"
+            where, why = "", f", as {lacks}"
+        notes.append(f"{n}{where}: no time on page{why}")
     if "value" in has and total["revenue"] < 0:
         notes.append("revenue is negative: refunds exceed sales")
     return notes

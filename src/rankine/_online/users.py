@@ -65,7 +65,8 @@ class Counting:
     Attributes:
         rules: what the user says about the log.
         has: the parts that the log has.
-        fine: whether times have a time of day, so that identical rows are duplicates.
+        fine: whether times have a time of day, so that identical rows are duplicates,
+            and the time between two page views is known.
         by_arm: whether variants are the arms of a test, in which only what follows the
             first exposure counts.
         daily: whether days are kept separate.
@@ -285,7 +286,7 @@ class Counting:
         dwell = pl.col("time").shift(-1) - pl.col("time")
         if self.rules.longest is not None:
             dwell = dwell.clip(upper_bound=self.rules.longest)
-        known = ~last & ("time" in self.has)
+        known = ~last & ("time" in self.has and self.fine)
         dwell = pl.when(known).then(dwell).otherwise(None)
         return views.with_columns(dwell.alias("dwell")).filter(pl.col("kind") == page)
 
