@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import polars as pl
+
+from rankine._online.rules import Rules
+from rankine._online.summary import Accumulator
+from rankine._online.table import counts_of
+
+if TYPE_CHECKING:
+    from rankine._online.sums import UserSums
 
 
 def log(text: str) -> pl.DataFrame:
@@ -18,3 +27,18 @@ def log(text: str) -> pl.DataFrame:
         },
         schema_overrides={"variant": pl.String, "page": pl.String},
     )
+
+
+def user_sums(
+    events: Any,
+    metrics: Any = None,
+    *,
+    by: str | None = "variant",
+    segment: str | None = None,
+    daily: bool = False,
+    **rules: Any,
+) -> UserSums:
+    """Return the sums of every user of a log, or of what an accumulator has read."""
+    if isinstance(events, Accumulator):
+        return events.counts().sums(events.metrics)
+    return counts_of(events, Rules.of(rules), by, segment, daily=daily).sums(metrics)

@@ -502,6 +502,20 @@ def test_a_column_that_was_added_is_tested_for_those_who_count(form: Any) -> Non
     assert found.excluded["users in more than one variant"] == 2
 
 
+def test_a_table_that_was_made_with_a_window_is_not_told_to_use_one() -> None:
+    # Such a table says of each user whether the window is over.
+    windowed = TABLE.with_columns(window_over=True)
+    advice = [
+        [note for note in found.notes if "'always' bounds are approximate" in note]
+        for found in (
+            rk.online.ab_test(table, control="A", metrics=["ctr"])
+            for table in (TABLE, windowed)
+        )
+    ]
+
+    assert [len(notes) for notes in advice] == [1, 0]
+
+
 def test_a_built_in_metric_may_have_another_name() -> None:
     found = rk.online.summarize(LOG, {"click rate": "ctr"})
     ctr = rk.online.summarize(LOG, ["ctr"])

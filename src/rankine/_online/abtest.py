@@ -12,18 +12,9 @@ import polars.selectors as cs
 
 from rankine._base.checks import check_choice, check_count, check_flag, check_number
 from rankine._online.abresult import ABTest, Settings
-from rankine._online.asked import (
-    UNITS,
-    check_metrics,
-    check_options,
-    has_window,
-    is_own_table,
-    refuse_covariates,
-    refuse_for_users,
-)
-from rankine._online.cohort import Cohort, from_events, from_users
-from rankine._online.rules import Rules
-from rankine._online.table import opened
+from rankine._online.asked import check_metrics, check_options, opened
+from rankine._online.cohort import cohort_of
+from rankine._online.rules import UNITS
 from rankine._online.variants import compared, limits_of, margins_of, word
 from rankine._stats.corrections import CORRECTIONS
 from rankine.errors import ParameterError
@@ -177,11 +168,21 @@ def ab_test(
     check_settings(settings)
     check_flag("cuped", cuped)
     check_flag("daily", daily)
+    given = opened(data, metrics, unit, rules)
+    if given.is_own:
+        _check_own(unit, variant, cap)
+    else:
+        if cap is not None and not isinstance(cap, Mapping):
+            rules["cap"] = cap
+        if variant is not None:
+            rules["columns"] = {**(rules.get("columns") or {}), "variant": variant}
     cohort = cohort_of(
-        data, metrics, unit=unit, variant=variant, segment=segment, daily=daily,
-        covariates=covariates, cuped=cuped, cap=cap, better=better, rules=rules,
-    )  # fmt: skip
+        given, metrics, rules, unit=unit, by=variant if given.is_own else "variant",
+        segment=segment, covariates=covariates, cuped=cuped, daily=daily,
+    ).with_options(better or {}, cap if isinstance(cap, Mapping) else {})  # fmt: skip
     settings = replace(settings, **limits_of(data, cap, rules))
+    if not given.is_own and not given.has_window:
+        cohort = replace(cohort, notes=(*cohort.notes, _RETURNING))
     if winsorize is not None:
         cohort = cohort.winsorized(winsorize)
         cohort = replace(cohort, notes=(*cohort.notes, _NO_SEQUENCE))
@@ -200,67 +201,20 @@ def _without_sequences(test: ABTest) -> ABTest:
     )  # fmt: skip
 
 
-def cohort_of(
-    data: Any,
-    metrics: Any,
-    *,
-    unit: str | None,
-    variant: str | None,
-    segment: str | None,
-    covariates: Mapping[str, Any] | None,
-    cuped: bool,
-    cap: Any,
-    better: Any,
-    rules: dict[str, Any],
-    daily: bool = False,
-) -> Cohort:
-    """Read the users of a test, from a table of them or from events."""
-    caps: Any = cap if isinstance(cap, Mapping) else {}
-    data = opened(data, Rules.of(rules))
-    if is_own_table(data, metrics, unit, rules):
-        if unit is None or unit in UNITS:
-            msg = (
-                "a table with one row per user needs the column of their ids, unit= or "
-                "--users COLUMN; a log of events needs columns of users and of events"
-            )
-            raise ParameterError(msg)
-        refuse_for_users(rules, cuped=cuped)
-        if daily:
-            msg = "daily is for events, but this is a table of users"
-            raise ParameterError(msg)
-        if cap is not None and not isinstance(cap, Mapping):
-            msg = f"cap must be a mapping by metric, got {cap!r}"
-            raise ParameterError(msg)
-        if variant is None:
-            msg = "a table of users needs variant=, the column of their variants"
-            raise ParameterError(msg)
-        cohort = from_users(
-            data, metrics, unit=unit, variant=variant, covariates=covariates or {},
-            segment=segment,
-        )  # fmt: skip
-        return cohort.with_options(better or {}, caps)
-    refuse_covariates(covariates)
-    rules = _with_rules(rules, unit, variant, cap)
-    cohort = from_events(
-        data, metrics, cuped=cuped, segment=segment, daily=daily, **rules
-    )
-    if not has_window(data, rules):
-        cohort = replace(cohort, notes=(*cohort.notes, _RETURNING))
-    return cohort.with_options(better or {}, caps)
-
-
-def _with_rules(
-    rules: Mapping[str, Any], unit: str | None, variant: str | None, cap: Any
-) -> dict[str, Any]:
-    """Return how events are read, with the options that mean the same for them."""
-    more: dict[str, Any] = {}
-    if unit is not None:
-        more["unit"] = unit
+def _check_own(unit: str | None, variant: str | None, cap: Any) -> None:
+    """Check what a test of a table of one's own needs."""
+    if unit is None or unit in UNITS:
+        msg = (
+            "a table with one row per user needs the column of their ids, unit= or "
+            "--users COLUMN; a log of events needs columns of users and of events"
+        )
+        raise ParameterError(msg)
     if cap is not None and not isinstance(cap, Mapping):
-        more["cap"] = cap
-    if variant is not None:
-        more["columns"] = {**(rules.get("columns") or {}), "variant": variant}
-    return {**rules, **more}
+        msg = f"cap must be a mapping by metric, got {cap!r}"
+        raise ParameterError(msg)
+    if variant is None:
+        msg = "a table of users needs variant=, the column of their variants"
+        raise ParameterError(msg)
 
 
 def check_settings(settings: Settings) -> None:

@@ -13,19 +13,11 @@ from rankine._base.checks import check_count, check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count, percent
 from rankine._evaluate.summary import finite
-from rankine._online.asked import (
-    check_metrics,
-    check_options,
-    is_own_table,
-    refuse_covariates,
-    refuse_for_users,
-)
-from rankine._online.cohort import from_events, from_users
+from rankine._online.asked import check_metrics, check_options, opened
+from rankine._online.cohort import cohort_of
 from rankine._online.effects import effect_of
 from rankine._online.moments import SIDES, Moments
 from rankine._online.quantiles import QuantileEffect, drawn
-from rankine._online.rules import Rules
-from rankine._online.table import opened
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -169,18 +161,10 @@ def calibrate(
     check_number("confidence", confidence, above=0, below=1)
     if winsorize is not None:
         check_number("winsorize", winsorize, above=0.5, below=1)
-    data = opened(data, Rules.of(rules))
-    if isinstance(metrics, Mapping) and is_own_table(data, metrics, unit, rules):
-        refuse_for_users(rules, cuped=cuped)
-        cohort = from_users(
-            data, metrics, unit=unit, variant=None,
-            covariates=covariates or {}, segment=None,
-        )  # fmt: skip
-    else:
-        refuse_covariates(covariates)
-        rules = rules if unit is None else {**rules, "unit": unit}
-        by = "variant" if cuped else None
-        cohort = from_events(data, metrics, cuped=cuped, segment=None, by=by, **rules)
+    cohort = cohort_of(
+        opened(data, metrics, unit, rules), metrics, rules, unit=unit,
+        by="variant" if cuped else None, covariates=covariates, cuped=cuped,
+    )  # fmt: skip
     if winsorize is not None:
         cohort = cohort.winsorized(winsorize)
     users = cohort.frame.height

@@ -17,7 +17,7 @@ from rankine._io.columns import told_column
 from rankine._io.repeats import first_repeat
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
-from rankine._online.asked import sums_of
+from rankine._online.asked import refuse_for_users, sums_of
 from rankine._online.metrics import parts_of
 from rankine._online.moments import Moments
 from rankine._online.rules import Rules, is_currency
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._base.arrays import Bools, Floats
-    from rankine._online.asked import Looks
+    from rankine._online.asked import Given, Looks
     from rankine._online.sums import UserSums
 
 _PAIR = 2
@@ -242,17 +242,53 @@ def check_names(option: str, given: Any, names: Sequence[str]) -> None:
             raise ParameterError(msg)
 
 
-def from_events(
+def cohort_of(
+    given: Given,
+    metrics: Any,
+    rules: Mapping[str, Any],
+    *,
+    unit: str | None,
+    by: str | None,
+    segment: str | None = None,
+    covariates: Mapping[str, Any] | None = None,
+    cuped: bool = False,
+    daily: bool = False,
+) -> Cohort:
+    """Read the users of a test; without `by`, variants are ignored.
+
+    Args:
+        given: a table of users or a log of events.
+        metrics: what is computed of them.
+        rules: how events are read.
+        unit: the column of users, or what converts.
+        by: the column of variants.
+        segment: a second column of groups.
+        covariates: columns from before the test, in a table of users.
+        cuped: whether to use events from before the test.
+        daily: whether to keep days separate, in a log of events.
+    """
+    if given.is_own:
+        refuse_for_users(rules, cuped=cuped, daily=daily)
+        return _from_users(given.data, metrics, unit, by, covariates or {}, segment)
+    if covariates is not None:
+        msg = "covariates are columns of a table of users; for events, give cuped=True"
+        raise ParameterError(msg)
+    rules = rules if unit is None else {**rules, "unit": unit}
+    return _from_events(
+        given.data, metrics, by, segment, rules, cuped=cuped, daily=daily
+    )
+
+
+def _from_events(
     events: Any,
     metrics: Any,
+    by: str | None,
+    segment: str | None,
+    rules: Mapping[str, Any],
     *,
     cuped: bool,
-    segment: str | None,
-    by: str | None = "variant",
-    daily: bool = False,
-    **rules: Any,
+    daily: bool,
 ) -> Cohort:
-    """Take users from a log of events; without `by`, variants are ignored."""
     if isinstance(metrics, str):
         metrics = [metrics]
     sums, looks = sums_of(events, metrics, by, segment, rules, daily=daily)
@@ -398,16 +434,14 @@ def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[st
     return grouped(notes)
 
 
-def from_users(
+def _from_users(
     users: Any,
     metrics: Mapping[str, Any],
-    *,
     unit: str | None,
     variant: str | None,
     covariates: Mapping[str, Any],
     segment: str | None,
 ) -> Cohort:
-    """Take users from a table with one row per user."""
     measures = _asked(metrics, covariates)
     table = open_table(rows_of(users), "users")
     roles = {"unit": unit, "variant": variant, "segment": segment}

@@ -13,17 +13,9 @@ from rankine._base.checks import check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine._online.abresult import ABTest
-from rankine._online.asked import (
-    check_metrics,
-    check_options,
-    has_days,
-    is_own_table,
-    refuse_for_users,
-)
-from rankine._online.cohort import check_names, from_events, from_users
+from rankine._online.asked import check_metrics, check_options, opened
+from rankine._online.cohort import check_names, cohort_of
 from rankine._online.quantiles import drawn
-from rankine._online.rules import Rules
-from rankine._online.table import opened
 from rankine._online.variants import Margin
 from rankine._stats.power import needed_for_groups
 from rankine.errors import ParameterError
@@ -224,20 +216,9 @@ def _of_test(test: ABTest) -> list[_Row]:
 def _of_data(
     data: Any, metrics: Any, unit: str | None, share: float, rules: dict[str, Any]
 ) -> tuple[list[_Row], Sequence[int], list[str]]:
-    arrivals: Sequence[int] = ()
-    data = opened(data, Rules.of(rules))
-    if is_own_table(data, metrics, unit, rules):
-        refuse_for_users(rules)
-        cohort = from_users(
-            data, metrics, unit=unit, variant=None, covariates={}, segment=None
-        )
-    else:
-        rules = rules if unit is None else {**rules, "unit": unit}
-        daily = has_days(data, rules)
-        cohort = from_events(
-            data, metrics, cuped=False, segment=None, by=None, daily=daily, **rules
-        )
-        arrivals = cohort.arrivals
+    given = opened(data, metrics, unit, rules)
+    daily = given.has_days and not given.is_own
+    cohort = cohort_of(given, metrics, rules, unit=unit, by=None, daily=daily)
     rows: list[_Row] = []
     columns = cohort.columns()
     for measure in cohort.measures:
@@ -252,4 +233,4 @@ def _of_data(
         deviation = math.sqrt(variance * (1 / share + 1 / (1 - share)))
         rows.append((measure.name, None, float(value), deviation, share))
     quantiles = [own.name for own in cohort.measures if own.quantile is not None]
-    return rows, arrivals, quantiles
+    return rows, () if given.is_own else cohort.arrivals, quantiles

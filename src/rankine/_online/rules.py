@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from rankine._base.checks import check_choice, check_count, check_flag
 from rankine._io.columns import check_parts, known_columns
@@ -52,6 +52,7 @@ PASSIVE = KINDS[: KINDS.index("click")]
 MONEY = 10**18
 """Money is kept in whole parts of this size, so that sums are exact in any order."""
 Unit = Literal["users", "sessions", "clicks"]
+UNITS = get_args(Unit)
 LastPage = Literal["exclude", "heartbeat"]
 
 
@@ -111,7 +112,7 @@ class Rules:
         check_parts(self.columns, COLUMNS)
         for kind in self.kinds.values():
             check_choice("a kind of event", kind, KINDS)
-        check_choice("unit", self.unit, ("users", "sessions", "clicks"))
+        check_choice("unit", self.unit, UNITS)
         check_choice("last_page", self.last_page, ("exclude", "heartbeat"))
         check_choice("duplicates", self.duplicates, ("drop", "keep"))
         engaged = self.engaged

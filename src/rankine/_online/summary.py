@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._online.spreads import Pairs
-    from rankine._online.sums import Counted, UserSums
+    from rankine._online.sums import Counted
 
 BEYOND_GROUPS = {
     **dict.fromkeys(("value", "low", "high"), pl.Float64),
@@ -214,10 +214,6 @@ class Accumulator:
         if self._counted is not None:
             return self._counted
         return UserCounts.of_log(self._log, daily=self.daily)
-
-    def sums(self) -> UserSums:
-        """Return the sums of every user so far."""
-        return self.counts().sums(self.metrics)
 
     def result(self) -> Summary:
         """Return the metrics of all events so far."""

@@ -7,20 +7,18 @@ or from a file tomorrow.
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from rankine._io.columns import known_columns
 from rankine._io.repeats import first_repeat
 from rankine._io.tables import Table, origin_of, together
 from rankine._io.values import ids as ids_of
 from rankine._io.values import numbers
 from rankine._online.events import Facts, labels, open_log
 from rankine._online.log import LABELS, EventLog
-from rankine._online.rules import COLUMNS, Rules, check_groups
+from rankine._online.rules import Rules, check_groups
 from rankine._online.sources import Query, refuse_database
 from rankine._online.sums import NOWHERE, UserCounts
 from rankine._online.times import DAY, SECOND, times
@@ -42,7 +40,6 @@ from rankine.errors import (
     DataError,
     NoRowsError,
     ParameterError,
-    RankineError,
     nearest,
 )
 
@@ -51,7 +48,6 @@ if TYPE_CHECKING:
 
     from rankine._io.sources import Rows
     from rankine._io.tables import Places
-    from rankine._online.sums import UserSums
 
 _BEFORE = "_before"
 """How the names of columns end that count what came before the first exposure."""
@@ -62,7 +58,6 @@ _OF_USER = "variants", "first_exposure"
 _ASKED_LATER = {"unit", "columns", "max_events"}
 """Rules that are about metrics, names or users, not about how events are counted."""
 _ARM = "variant"
-_OF_LOGS = "event", "user", "session"
 _OF_TIME = "seconds_on_page", "timed_page_views", "untimed_page_views"
 _MOST = 9e12
 """The most money of a user that a table may give: more is not known to a millionth."""
@@ -70,28 +65,6 @@ _KINDS = {
     "impressions": "impression", "clicks": "click", "page_views": "pageview",
     "conversions": "conversion",
 }  # fmt: skip
-
-
-def user_sums(
-    events: Any,
-    metrics: Sequence[str] | None = None,
-    *,
-    by: str | None = "variant",
-    segment: str | None = None,
-    daily: bool = False,
-    **rules: Any,
-) -> UserSums:
-    """Return the sums of every user, from a log of events.
-
-    Args:
-        events: the log: a path, a frame, or what `read_table` returns.
-        metrics: their names; all that the log has columns for, if not given.
-        by: the column that divides users into groups.
-        segment: a second such column.
-        daily: whether days are kept separate.
-        **rules: see `Rules`.
-    """
-    return counts_of(events, Rules.of(rules), by, segment, daily=daily).sums(metrics)
 
 
 def counts_of(
@@ -136,46 +109,6 @@ def is_of_users(names: Collection[str]) -> bool:
     False
     """
     return {*names} >= _ALWAYS
-
-
-def opened(data: Any, rules: Rules) -> Any:
-    """Open a file, so that its columns can be seen; standard input is read only once.
-
-    A file that cannot be opened is returned as it is: who reads it says why.
-    """
-    if not isinstance(data, (str, PathLike)):
-        return data
-    try:
-        refuse_database(data)
-        return open_log(data, rules)
-    except RankineError:
-        return data
-
-
-def names_of(data: Any, rules: Rules) -> tuple[str, ...]:
-    """Return the columns of a log or a table; none if it cannot be opened."""
-    try:
-        if isinstance(data, Query):
-            return tuple(next(iter(data)).columns)
-        refuse_database(data)
-        return open_log(data, rules).names
-    except RankineError:
-        return ()
-
-
-def holds_events(names: Sequence[str], named: Collection[str] = ()) -> bool:
-    """Say whether columns are those of a log, or of the table of users made of one.
-
-    Args:
-        names: the columns.
-        named: the parts of an event whose columns the user has named.
-
-    >>> holds_events(["user_id", "event"]), holds_events(["user_id", "spent"])
-    (True, False)
-    """
-    known = {part for part in _OF_LOGS if known_columns(names, part, COLUMNS)}
-    known |= {*_OF_LOGS} & {*named}
-    return is_of_users(names) or ("event" in known and len(known) > 1)
 
 
 def table_of(counts: UserCounts) -> pl.DataFrame:
