@@ -11,13 +11,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rankine._io.columns import known_columns
-from rankine._online.events import open_log
+from rankine._online.events import is_of_users, open_log
 from rankine._online.looks import looks_of
 from rankine._online.metrics import parts_of
 from rankine._online.rules import COLUMNS, UNITS, Rules
 from rankine._online.sources import Query, refuse_database
 from rankine._online.summary import Accumulator
-from rankine._online.table import counts_of, is_of_users
+from rankine._online.table import counts_of
 from rankine._online.users import COLUMNS_OF_USERS
 from rankine.errors import ParameterError, RankineError, nearest
 

@@ -18,12 +18,12 @@ from rankine._io.repeats import first_repeat
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
 from rankine._online.asked import refuse_for_users, sums_of
+from rankine._online.events import is_of_users
 from rankine._online.metrics import parts_of
 from rankine._online.moments import Moments
 from rankine._online.rules import Rules, is_currency
 from rankine._online.sources import rows_of
 from rankine._online.sums import new_by_day
-from rankine._online.table import is_of_users
 from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:

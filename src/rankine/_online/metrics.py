@@ -200,6 +200,7 @@ METRICS: dict[str, OnlineMetric] = {
 _NEEDS = {
     "revenue": "value", "orders": "value", "cost": "cost", "seconds_on_page": "time",
     "timed_page_views": "time", "untimed_page_views": "time",
+    "converting_clicks": "time",
     **dict.fromkeys(OF_SESSIONS, "time or session"),
 }  # fmt: skip
 """A column of the table of users -> what a log needs for it."""

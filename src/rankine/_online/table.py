@@ -16,7 +16,7 @@ from rankine._io.repeats import first_repeat
 from rankine._io.tables import Table, origin_of, together
 from rankine._io.values import ids as ids_of
 from rankine._io.values import numbers
-from rankine._online.events import Facts, labels, open_log
+from rankine._online.events import Facts, is_of_users, labels, open_log
 from rankine._online.log import LABELS, EventLog
 from rankine._online.rules import Rules, check_groups
 from rankine._online.sources import Query, refuse_database
@@ -51,14 +51,14 @@ if TYPE_CHECKING:
 
 _BEFORE = "_before"
 """How the names of columns end that count what came before the first exposure."""
-_ALWAYS = {"user", "events", "impressions", "clicks", "actions"}
-"""Columns that every table of users has, and no log."""
 _OF_USER = "variants", "first_exposure"
 """What is known of a user, whatever the day."""
 _ASKED_LATER = {"unit", "columns", "max_events"}
 """Rules that are about metrics, names or users, not about how events are counted."""
 _ARM = "variant"
-_OF_TIME = "seconds_on_page", "timed_page_views", "untimed_page_views"
+_OF_TIME = (
+    "converting_clicks", "seconds_on_page", "timed_page_views", "untimed_page_views",
+)  # fmt: skip
 _MOST = 9e12
 """The most money of a user that a table may give: more is not known to a millionth."""
 _KINDS = {
@@ -100,15 +100,6 @@ def _parts(data: Any, rules: Rules) -> Iterator[Any]:
         return
     yield first
     yield from batches
-
-
-def is_of_users(names: Collection[str]) -> bool:
-    """Say whether columns are those of a table of users.
-
-    >>> is_of_users(["user_id", "event"])
-    False
-    """
-    return {*names} >= _ALWAYS
 
 
 def table_of(counts: UserCounts) -> pl.DataFrame:

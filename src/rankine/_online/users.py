@@ -43,7 +43,7 @@ AMOUNTS = "revenue", "cost"
 """Money in whole parts of `MONEY`."""
 OF_SESSIONS = (
     "sessions", "converting_sessions", "pageless_sessions", "bounces",
-    "engaged_sessions", "converting_clicks",
+    "engaged_sessions",
 )  # fmt: skip
 COLUMNS_OF_USERS = (
     *("seconds_on_page" if name == "dwell" else name for name in COUNTS),
