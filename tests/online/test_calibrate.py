@@ -11,10 +11,10 @@ from scipy import stats
 
 import rankine as rk
 from rankine._online import calibrate as home
-from rankine._online.calibrate import wilson
 from rankine._online.cohort import Measure
 from rankine._online.effects import Effect
 from rankine._online.quantiles import QuantileEffect
+from rankine._online.spreads import wilson
 from rankine.errors import DataError, ParameterError
 from tests.online.logs import log
 
@@ -156,7 +156,7 @@ def test_too_few_false_alarms_are_a_fault_where_nobody_is_tied(
 def test_wilsons_interval_is_that_of_scipy() -> None:
     for happened, n in ((0, 10), (3, 50), (50, 50)):
         twin = stats.binomtest(happened, n).proportion_ci(method="wilson")
-        low, _, high = wilson(happened, n)
+        low, high = wilson(happened, n, 0.95)
         assert (low, high) == pytest.approx((twin.low, twin.high), abs=1e-12)
 
 

@@ -392,11 +392,6 @@ def test_what_is_settled_cannot_be_given(option: str, value: object) -> None:
             "x must be a column for a mean, two for a ratio",
         ),
         (
-            lambda: rk.online.ab_test(TABLE, control="A", metrics={"day": "events"}),
-            ParameterError,
-            "a metric cannot be called 'day'",
-        ),
-        (
             lambda: rk.online.summarize(TABLE, daily=True),
             DataError,
             "has no days; make it with daily=True",
@@ -514,6 +509,19 @@ def test_a_table_that_was_made_with_a_window_is_not_told_to_use_one() -> None:
     ]
 
     assert [len(notes) for notes in advice] == [1, 0]
+
+
+@pytest.mark.parametrize("name", ["day", "number", "user", "variant"])
+def test_a_metric_may_be_called_as_a_column_is(name: str) -> None:
+    for data in (LOG, TABLE):
+        found, plain = (
+            rk.online.ab_test(data, control="A", metrics={called: "events"}, cuped=True)
+            for called in (name, "m")
+        )
+        assert found.details.drop("metric").equals(plain.details.drop("metric"))
+    daily = rk.online.summarize(LOG, {name: "events"}, daily=True).table
+    as_usual = rk.online.summarize(LOG, {"m": "events"}, daily=True).table
+    assert daily.drop("metric").equals(as_usual.drop("metric"))
 
 
 def test_a_built_in_metric_may_have_another_name() -> None:

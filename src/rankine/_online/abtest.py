@@ -12,8 +12,9 @@ import polars.selectors as cs
 
 from rankine._base.checks import check_choice, check_count, check_flag, check_number
 from rankine._online.abresult import ABTest, Settings
-from rankine._online.asked import check_metrics, check_options, opened
+from rankine._online.asked import check_options, opened
 from rankine._online.cohort import cohort_of
+from rankine._online.metrics import check_metrics
 from rankine._online.rules import UNITS
 from rankine._online.variants import compared, limits_of, margins_of, word
 from rankine._stats.corrections import CORRECTIONS
@@ -159,7 +160,7 @@ def ab_test(
         (0.25, 0.5)
     """
     check_options(ab_test, rules)
-    check_metrics(metrics)
+    check_metrics(metrics, in_test=True)
     settings = Settings(
         control=word(control), confidence=confidence, correction=correction,
         always_correction=always_correction, lift=lift, expected_n=expected_n,

@@ -45,15 +45,6 @@ def check_options(function: Callable[..., Any], rules: Mapping[str, Any]) -> Non
             raise ParameterError(msg)
 
 
-def check_metrics(metrics: Any) -> None:
-    """Accept names of metrics, or what they are computed from."""
-    named = isinstance(metrics, Collection) and not isinstance(metrics, bytes)
-    if metrics is None or (named and all(isinstance(name, str) for name in metrics)):
-        return
-    msg = f"metrics must be names such as ['ctr'], or {{name: column}}, got {metrics!r}"
-    raise ParameterError(msg)
-
-
 def refuse_for_users(rules: Mapping[str, Any], *, cuped: bool, daily: bool) -> None:
     """Refuse options for events, which a table of users has none of."""
     for name in [*rules, *(["daily"] if daily else [])]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,13 @@ from rankine._base.checks import check_count, check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count, percent
 from rankine._evaluate.summary import finite
-from rankine._online.asked import check_metrics, check_options, opened
+from rankine._online.asked import check_options, opened
 from rankine._online.cohort import cohort_of
 from rankine._online.effects import effect_of
+from rankine._online.metrics import check_metrics
 from rankine._online.moments import SIDES, Moments
 from rankine._online.quantiles import QuantileEffect, drawn
+from rankine._online.spreads import wilson
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 23
 """Draws that are held at once."""
 _UPPER = np.triu_indices(SIDES)
+_SURE = 0.95
+"""The confidence of the interval of a share of false alarms."""
 
 
 _TOO_MANY = (
@@ -155,7 +160,7 @@ def calibrate(
     True
     """
     check_options(calibrate, rules)
-    check_metrics(metrics)
+    check_metrics(metrics, in_test=True)
     check_count("n", n, least=1)
     check_count("seed", seed, least=0)
     check_number("confidence", confidence, above=0, below=1)
@@ -178,7 +183,9 @@ def calibrate(
         several = p_values if measure.quantile is None else _of_quantile
         p = np.concatenate([*several(measure, cohort.columns(), n, seed)])
         known = p[~np.isnan(p)]
-        low, share, high = wilson(int((known <= alpha).sum()), len(known))
+        n_found = int(np.count_nonzero(known <= alpha))
+        low, high = wilson(n_found, len(known), _SURE)
+        share = n_found / len(known) if len(known) else math.nan
         rows.append((measure.name, share, low, high, len(known)))
         if measure.quantile is not None and high < alpha:
             held = drawn(measure.known_of(cohort.columns()), measure.quantile, rng)
@@ -248,19 +255,3 @@ def _moments(sums: Floats, middle: Floats) -> Moments:
     scatter[:, _UPPER[1], _UPPER[0]] = sums[:, 2 + SIDES :]
     scatter -= n[:, None, None] * mean[:, :, None] * mean[:, None, :]
     return Moments(n, mean + middle, scatter, active)
-
-
-def wilson(happened: int, n: int, confidence: float = 0.95) -> tuple[float, ...]:
-    """Return the lower bound of a share, the share, and the upper bound.
-
-    >>> [round(own, 4) for own in wilson(5, 100)]
-    [0.0215, 0.05, 0.1118]
-    """
-    from scipy.special import ndtri  # noqa: PLC0415 - scipy is slow to import
-
-    if n == 0:
-        return (float("nan"),) * 3
-    z2, share = float(ndtri((1 + confidence) / 2)) ** 2, happened / n
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    reach = (z2 * (share * (1 - share) / n + z2 / (4 * n**2))) ** 0.5 / (1 + z2 / n)
-    return max(0.0, middle - reach), share, min(1.0, middle + reach)

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from rankine._online.asked import Given, Looks
     from rankine._online.sums import UserSums
 
-_PAIR = 2
-_NOWHERE = "(none)"
-"""The segment of users that have none."""
 _CLOSE = 8
 """Ids are close together if they span at most this many times their number."""
 
@@ -318,7 +315,7 @@ def _from_events(
         raise DataError(msg)
     frame = sums.frame.drop("segment")
     if segment is not None:  # a user without one is in a segment, too
-        frame = sums.frame.with_columns(pl.col("segment").fill_null(_NOWHERE))
+        frame = sums.frame.with_columns(pl.col("segment").fill_null("(none)"))
     notes = [*sums.notes]
     if cuped:
         notes += _without_before(frame, measures)
@@ -336,7 +333,7 @@ def _refuse_currencies(
 ) -> None:
     """Refuse money in several currencies, which a test adds up over its segments."""
     every, rules = sums.frame["segment"].drop_nulls().unique().sort(), Rules.of(options)
-    if len(every) < _PAIR or not is_currency(segment, rules):
+    if len(every) <= 1 or not is_currency(segment, rules):
         return
     for name, metric in sums.metrics.items():
         if {"value", "cost"} & {*metric.needs(rules)}:
@@ -396,7 +393,7 @@ def _same_shares(counts: Floats) -> float:
     """
     from scipy.special import chdtrc  # noqa: PLC0415 - scipy is slow to import
 
-    if len(counts) < _PAIR or counts.shape[1] < _PAIR:
+    if min(counts.shape) <= 1:
         return 1.0
     expected = counts.sum(1, keepdims=True) * counts.sum(0) / counts.sum()
     if expected.min() < 5:  # noqa: PLR2004

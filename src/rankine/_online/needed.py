@@ -13,8 +13,9 @@ from rankine._base.checks import check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine._online.abresult import ABTest
-from rankine._online.asked import check_metrics, check_options, opened
+from rankine._online.asked import check_options, opened
 from rankine._online.cohort import check_names, cohort_of
+from rankine._online.metrics import check_metrics
 from rankine._online.quantiles import drawn
 from rankine._online.variants import Margin
 from rankine._stats.power import needed_for_groups
@@ -130,7 +131,7 @@ def users_needed(
     12687
     """
     check_options(users_needed, rules)
-    check_metrics(metrics)
+    check_metrics(metrics, in_test=True)
     check_number("power", power, above=0, below=1)
     check_number("share", share, above=0, below=1)
     check_number("confidence", confidence, above=0, below=1)

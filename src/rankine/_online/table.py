@@ -28,7 +28,8 @@ from rankine._online.users import (
     BEFORE,
     COLUMNS_OF_USERS,
     COUNTS,
-    OF_SESSIONS,
+    NEEDS,
+    OF_KIND,
     added,
     by_number,
     exact,
@@ -56,15 +57,8 @@ _OF_USER = "variants", "first_exposure"
 _ASKED_LATER = {"unit", "columns", "max_events"}
 """Rules that are about metrics, names or users, not about how events are counted."""
 _ARM = "variant"
-_OF_TIME = (
-    "converting_clicks", "seconds_on_page", "timed_page_views", "untimed_page_views",
-)  # fmt: skip
 _MOST = 9e12
 """The most money of a user that a table may give: more is not known to a millionth."""
-_KINDS = {
-    "impressions": "impression", "clicks": "click", "page_views": "pageview",
-    "conversions": "conversion",
-}  # fmt: skip
 
 
 def counts_of(
@@ -106,12 +100,7 @@ def table_of(counts: UserCounts) -> pl.DataFrame:
     """Return what was counted as the table that users see."""
     refuse_taken(counts.by, counts.segment)
     has, keys = counts.facts.has, ["user", *(["day"] if counts.daily else [])]
-    absent = {
-        *(() if {"time", "session"} & has else OF_SESSIONS),
-        *(() if "time" in has else _OF_TIME),
-        *(() if "value" in has else ("revenue", "orders")),
-        *(() if "cost" in has else ("cost",)),
-    }
+    absent = {name for name, need in NEEDS.items() if not has & {*need.split(" or ")}}
     names = [name for name in COLUMNS_OF_USERS if name not in absent]
     rows = counts.rows
     sides = [(AFTER, ""), *([(BEFORE, _BEFORE)] if counts.exposes else [])]
@@ -366,16 +355,10 @@ def _checked(
 
 def _refuse_fewer(names: Collection[str], title: str) -> None:
     """Refuse a table without some of its columns, whose counts would be taken for 0."""
-    of_log: dict[tuple[str, ...], tuple[str, ...]] = {
-        OF_SESSIONS: OF_SESSIONS,
-        _OF_TIME: _OF_TIME,
-        ("revenue", "orders"): ("revenue", "orders"),
-        ("cost",): (),
-    }
+    made = {NEEDS[name] for name in {*NEEDS} & {*names}}
     needed = {
-        name for some, every in of_log.items() for name in every if {*some} & {*names}
+        name for name in COLUMNS_OF_USERS if name not in NEEDS or NEEDS[name] in made
     }
-    needed |= {*COLUMNS_OF_USERS} - {name for some in of_log for name in some}
     if f"events{_BEFORE}" in names:
         needed |= {
             f"{name}{_BEFORE}" for name in {*names, *needed} & {*COLUMNS_OF_USERS}
@@ -445,7 +428,7 @@ def _facts(frame: pl.DataFrame, columns: dict[str, str], table: Table) -> Facts:
         given = [column for column in (name, name + _BEFORE) if column in names]
         return sum(int(frame[column].sum()) for column in given)
 
-    kinds = {kind for name, kind in _KINDS.items() if total(name)}
+    kinds = {kind for name, kind in OF_KIND.items() if total(name)}
     return Facts(
         frozenset(has), frozenset(kinds), frozenset(), "", "", True, total("events"),
         {}, {}, table.notes,

@@ -41,19 +41,35 @@ COUNTS = (
 """Whole numbers; `dwell` is microseconds on pages."""
 AMOUNTS = "revenue", "cost"
 """Money in whole parts of `MONEY`."""
-OF_SESSIONS = (
-    "sessions", "converting_sessions", "pageless_sessions", "bounces",
-    "engaged_sessions",
-)  # fmt: skip
+NEEDS = {
+    **dict.fromkeys(
+        (
+            "sessions", "converting_sessions", "pageless_sessions", "bounces",
+            "engaged_sessions",
+        ),
+        "time or session",
+    ),
+    **dict.fromkeys(
+        (
+            "converting_clicks", "seconds_on_page", "timed_page_views",
+            "untimed_page_views",
+        ),
+        "time",
+    ),
+    **dict.fromkeys(("orders", "revenue"), "value"),
+    "cost": "cost",
+}  # fmt: skip
+"""What a log must have for a column; all logs have the others."""
 COLUMNS_OF_USERS = (
     *("seconds_on_page" if name == "dwell" else name for name in COUNTS),
     *AMOUNTS,
 )
 """The numbers in the table of users."""
-_OF_KIND = {
+OF_KIND = {
     "impressions": "impression", "clicks": "click", "page_views": "pageview",
     "conversions": "conversion",
 }  # fmt: skip
+"""The columns that count events of a kind."""
 _EXACT = 1e6
 """Amounts are whole numbers of this part, and of parts of `MONEY` below it."""
 
@@ -232,7 +248,7 @@ class Counting:
         what a session has on a day.
         """
         begins = _changes("visit") | _changes("day")
-        kinds = {name: pl.col("kind") == CODES[kind] for name, kind in _OF_KIND.items()}
+        kinds = {name: pl.col("kind") == CODES[kind] for name, kind in OF_KIND.items()}
         kinds["acts"] = pl.col("kind") >= len(PASSIVE)
         kinds["actions"] = pl.col("fact") % 2 == 1
         if "value" in self.has:

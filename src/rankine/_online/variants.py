@@ -463,7 +463,7 @@ def _carriers(
     frame = cohort.frame.select(*columns)
     ends = {side.name: np.array([side.min(), side.max()], float) for side in frame}
     for measure in cohort.measures:
-        for variant in sizes:
+        for variant in sorted(sizes):
             arm = known.get((measure, variant, None))
             if arm is None or measure.quantile is not None:
                 continue
