@@ -47,7 +47,8 @@ def accumulate(
     Args:
         events: the log, classic or Connect.
         metrics: as in `rankine.online.summarize`, like the next four.
-        by: the column that tells groups of users apart.
+        by: the column that divides users: the arms of a test if it is "variant" or
+            the column that ``columns=`` names as such, else only groups.
         segment: a second such column.
         daily: whether each day has its row.
         confidence: of the intervals.

@@ -82,21 +82,24 @@ def ab_test(
     and p is twice the share at or beyond 0, so that tied values may not mislead.
 
     Args:
-        data: a table with one row per user if `metrics` is a mapping, otherwise a log
-            of events: a path, a frame, what `read_table` returns, or an `Accumulator`
-            that has read events.
+        data: a log of events, the table of `users` that was made of one, an
+            `Accumulator` that has read events, or a table of your own with one row per
+            user; as a path, a frame, or what `read_table` or `from_sql` returns.
         control: the variant that the others are compared with.
-        metrics: for a table of users, {name: column} for a mean, {name: (numerator,
-            denominator)} for a ratio, {name: (column, 0.9)} for a quantile; for events,
-            names of metrics: all that can be computed if not given.
-        unit: for a table of users, the column of their ids, which must all be
-            different; for events, what converts, as in `summarize`.
-        variant: the column of variants.
+        metrics: {name: column} for a mean, {name: (numerator, denominator)} for a
+            ratio, {name: (column, 0.9)} for a quantile, from columns of the table of
+            `users` or of your own; or names of metrics of a log, as in `summarize`: all
+            that can be computed if not given.
+        unit: for a table of your own, the column of their ids, which must all be
+            different; in a table of `users`, "user", to use columns that you added; for
+            events, what converts, as in `summarize`.
+        variant: the column of variants, if it is not recognised or it is in a table of
+            your own.
         segment: a column; effects are also given for each of its segments.
         daily: for events, whether to also give the effects as they were at the end of
             each day (in UTC), in ``by_day``.
-        covariates: for a table of users, {metric: column}, or two columns for a ratio:
-            the same quantity before the test, for CUPED.
+        covariates: for a table of your own, {metric: column}, or two columns for a
+            ratio: the same quantity before the test, for CUPED.
         cuped: for events, whether to use those before a user's first exposure.
         better: {metric: "higher" or "lower"}; if not given, higher, or for metrics of
             events the direction that they are defined with.

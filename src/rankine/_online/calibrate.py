@@ -131,8 +131,9 @@ def calibrate(
             ignored.
         metrics: as in `ab_test`.
         n: the number of A/A tests.
-        unit: for a table of users, the column of their ids.
-        covariates: for a table of users, the values before the test, as in `ab_test`.
+        unit: for a table of your own, the column of their ids.
+        covariates: for a table of your own, the values before the test, as in
+            `ab_test`.
         cuped: for events, whether to use those before a user's first exposure.
         winsorize: as in `ab_test`: what users count is cut to this quantile over all of
             them.

@@ -108,7 +108,7 @@ def users_needed(
             the control such as "2%"; or one for each metric.
         power: how often it should be found.
         metrics: for a table of users or events, as in `ab_test`.
-        unit: for a table of users, the column of their ids.
+        unit: for a table of your own, the column of their ids.
         share: the share of users in the variant; for a test, as it was.
         confidence: the level of the new test; for a test, as it was.
         rules: how events are read, as in `summarize`.

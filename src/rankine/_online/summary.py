@@ -118,8 +118,9 @@ class Accumulator:
     a third of that.
 
     Args:
-        metrics: their names; all that the log has columns for, if not given.
-        by: as in `summarize`.
+        metrics: as in `summarize`: names, or {name: column of the table of users}.
+        by: as in `summarize`: "variant" or the column that ``columns=`` names as such
+            are the arms of a test, any other column only divides users.
         segment: as in `summarize`.
         daily: as in `summarize`.
         confidence: as in `summarize`.
@@ -252,8 +253,9 @@ def summarize(
             column)} for a ratio of sums, such as {"revenue_per_user": "revenue", "aov":
             ("revenue", "orders"), "ctr": "ctr"}.
         by: the column that divides users into groups. With "variant", or the column
-            that ``columns=`` names as such, they are the arms of a test: users in
-            several are left out, and only what follows the first exposure counts.
+            that ``columns={"variant": ...}`` names, they are the arms of a test: users
+            in several are left out, and only what follows the first exposure counts.
+            Any other column only divides users, whatever its name is.
         segment: a second column; a user belongs to the first segment that is seen.
         daily: whether each day (in UTC) has its own row.
         confidence: of the intervals.

@@ -150,7 +150,9 @@ def users(
 
     Args:
         log: a log of events, as `summarize` takes it; or an `Accumulator`.
-        by: as in `summarize`, like the next three.
+        by: as in `summarize`, like the next three: "variant" or the column that
+            ``columns=`` names as such are the arms of a test, any other column only
+            divides users.
         segment: a second column; a user belongs to the first segment that is seen.
         daily: whether each day of a user has a row of its own.
         memory_limit: as in `summarize`.
