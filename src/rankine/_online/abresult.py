@@ -215,13 +215,13 @@ class ABTest(Drawn):
         """Return plain values, ready for JSON; undefined ones are None."""
         return {
             "control": self.settings.control,
-            "effects": _plain(self.details),
+            "effects": plain_rows(self.details),
             "srm": self.srm.to_dict(),
             "settings": asdict(self.settings),
             "quantiles": dict(self.quantiles),
-            "health": [] if self.health is None else _plain(self.health),
-            "by_day": [] if self.by_day is None else _plain(self.by_day),
-            "joined": [] if self.joined is None else _plain(self.joined),
+            "health": [] if self.health is None else plain_rows(self.health),
+            "by_day": [] if self.by_day is None else plain_rows(self.by_day),
+            "joined": [] if self.joined is None else plain_rows(self.joined),
             "excluded": dict(self.excluded),
             "notes": list(self.notes),
             "warnings": list(self.warnings),
@@ -245,7 +245,8 @@ class ABTest(Drawn):
         return to_html(self)
 
 
-def _plain(frame: pl.DataFrame) -> list[dict[str, Any]]:
+def plain_rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table, ready for JSON; undefined numbers are None."""
     return [
         {name: _cell(value) for name, value in row.items()}
         for row in frame.iter_rows(named=True)

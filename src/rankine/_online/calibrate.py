@@ -13,7 +13,7 @@ import polars as pl
 from rankine._base.checks import check_count, check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count, percent
-from rankine._evaluate.summary import finite
+from rankine._online.abresult import plain_rows
 from rankine._online.asked import check_options, opened
 from rankine._online.cohort import cohort_of
 from rankine._online.effects import effect_of
@@ -67,13 +67,7 @@ class Calibration:
         return {
             "alpha": self.alpha,
             "users": self.users,
-            "metrics": [
-                {
-                    name: finite(value) if isinstance(value, float) else value
-                    for name, value in row.items()
-                }
-                for row in self.table.iter_rows(named=True)
-            ],
+            "metrics": plain_rows(self.table),
             "notes": list(self.notes),
             "tied": dict(self.tied),
         }

@@ -411,17 +411,8 @@ def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[st
     notes = []
     for measure in measures:
         first, second = measure.before or (None, None)
-        if first is None:
-            continue
-        known = pl.lit(value=True)
-        for name in (first, second):
-            if name is not None and _has_gaps(frame[name]):
-                known &= pl.col(name).is_not_nan()
-        if second is not None:
-            known &= pl.col(second) != 0
-        elif not _has_gaps(frame[first]):
-            continue
-        n = frame.height - int(frame.select(known.sum()).item())
+        is_known = [] if second is None else [pl.col(second) != 0]
+        n = _n_without(frame, (first, second), *is_known)
         if n:
             said = (
                 f"{count(n, 'user')} of {frame.height:,} without a value before the "
@@ -429,6 +420,21 @@ def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[st
             )
             notes.append((measure.name, said))
     return grouped(notes)
+
+
+def _n_without(
+    frame: pl.DataFrame, names: Sequence[str | None], *conditions: pl.Expr
+) -> int:
+    """Count the users who lack a number in some columns, or do not meet conditions."""
+    is_known = [
+        pl.col(name).is_not_nan()
+        for name in names
+        if name is not None and _has_gaps(frame[name])
+    ]
+    is_known += conditions
+    if not is_known:
+        return 0
+    return frame.height - int(frame.select(pl.all_horizontal(is_known).sum()).item())
 
 
 def _from_users(
@@ -529,13 +535,7 @@ def _has_gaps(column: pl.Series) -> bool:
 def _left_out(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[str]:
     notes = []
     for measure in measures:
-        gaps = [
-            name for name in (measure.y, measure.x) if name and _has_gaps(frame[name])
-        ]
-        if not gaps:
-            continue
-        known = pl.all_horizontal(pl.col(name).is_not_nan() for name in gaps)
-        n = frame.height - int(frame.select(known.sum()).item())
+        n = _n_without(frame, (measure.y, measure.x))
         if n:
             said = (
                 f"{count(n, 'user')} without a value left out; if one arm has more of "
