@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import polars as pl
+
+from rankine._online.rules import Rules
+from rankine._online.summary import Accumulator
+from rankine._online.table import counts_of
+
+if TYPE_CHECKING:
+    from rankine._online.sums import UserSums
+    from rankine._online.times import Every
 
 
 def log(text: str) -> pl.DataFrame:
@@ -18,3 +28,18 @@ def log(text: str) -> pl.DataFrame:
         },
         schema_overrides={"variant": pl.String, "page": pl.String},
     )
+
+
+def user_sums(
+    events: Any,
+    metrics: Any = None,
+    *,
+    by: str | None = "variant",
+    segment: str | None = None,
+    every: Every | None = None,
+    **rules: Any,
+) -> UserSums:
+    """Return the sums of every user of a log, or of what an accumulator has read."""
+    if isinstance(events, Accumulator):
+        return events.counts().sums(events.metrics)
+    return counts_of(events, Rules.of(rules), by, segment, every=every).sums(metrics)

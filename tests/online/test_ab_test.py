@@ -408,3 +408,26 @@ def test_heavy_tails_in_uneven_arms_are_warned_of() -> None:
 
 
 # What is refused
+
+
+def test_a_ratio_whose_denominators_add_up_to_less_than_0_is_undefined() -> None:
+    # B: costs of 3 - 5 = -2, as credits may exceed what was paid.
+    frame = users(arm=list("AABB"), y=[1, 2, 1, 2], x=[1, 1, 3, -5])
+    test = ab(frame, {"r": ("y", "x")})
+    log = pl.DataFrame(
+        {
+            "user_id": range(4), "variant": list("AABB"), "event": "purchase",
+            "value": [1.0, 2, 1, 2], "cost": [1.0, 1, 3, -5],
+        }
+    )  # fmt: skip
+    tested = rk.online.ab_test(log, control="A", metrics=["roi"])
+    values = rk.online.summarize(log, ["roi"]).table["value"]
+
+    for found, control in ((test, 3 / 2), (tested, 3 / 2 - 1)):
+        row = found.details.row(0, named=True)
+        assert row["control_value"] == control
+        assert all(math.isnan(row[name]) for name in ("value", "difference", "p"))
+        assert row["verdict"] == "cannot tell"
+        assert any("undefined, as a denominator is 0 or less" in n for n in found.notes)
+    assert values[0] == 3 / 2 - 1
+    assert math.isnan(values[1])

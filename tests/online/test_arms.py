@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine._online import arms
+from rankine._online import arms, texts
 from rankine._online.moments import Moments
 from rankine.errors import DataError
 
@@ -64,7 +64,7 @@ def test_every_arm_is_as_its_own_users_say(
     asked = frame.with_columns(pl.col("arm").cast(pl.String)) if as_text else frame
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arms, "_BLOCK", block)
-        patch.setattr(arms, "_FEW", few)
+        patch.setattr(texts, "_FREQUENT", few)
         test = compared(asked)
     for row in test.details.iter_rows(named=True):
         if row["metric"] == "less":

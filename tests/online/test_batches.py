@@ -13,9 +13,8 @@ from rankine._base.limits import limited
 from rankine._io import open_table
 from rankine._online.events import event_batches
 from rankine._online.rules import Rules
-from rankine._online.table import user_sums
 from rankine.errors import DataError
-from tests.online.logs import log
+from tests.online.logs import log, user_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,10 +11,10 @@ from scipy import stats
 
 import rankine as rk
 from rankine._online import calibrate as home
-from rankine._online.calibrate import wilson
 from rankine._online.cohort import Measure
 from rankine._online.effects import Effect
 from rankine._online.quantiles import QuantileEffect
+from rankine._online.spreads import wilson
 from rankine.errors import DataError, ParameterError
 from tests.online.logs import log
 
@@ -77,6 +77,49 @@ def test_a_right_test_errs_as_often_as_it_says() -> None:
     assert found.to_dict()["metrics"][0]["n"] == 2000
 
 
+def test_winsorizing_changes_how_often_a_test_of_an_outlier_errs() -> None:
+    # One user in 400 spends 10^6: in each split the arms differ by what that user has,
+    # and the error is about as large, so that t is near 1 and the test never rejects.
+    # The quantile 0.99 is what the 396th user spends, and the outlier counts no more.
+    frame = frame_of().with_columns(
+        spent=pl.when(pl.col("id") == 0).then(1e6).otherwise("spent")
+    )
+    asked: dict[str, Any] = {"metrics": {"s": "spent"}, "n": 1000, "unit": "id"}
+    plain = rk.online.calibrate(frame, **asked)
+    capped = rk.online.calibrate(frame, **asked, winsorize=0.99)
+
+    assert plain.table["false_alarms"].item() == 0
+    assert capped.table["low"].item() < 0.05 < capped.table["high"].item()
+    (note,) = capped.notes
+    assert note.startswith("s: winsorize=0.99 cuts values above ")
+    assert note.endswith(", of 4 users")  # 400 - 396
+
+
+def test_a_winsorized_split_is_a_winsorized_ab_test() -> None:
+    frame = frame_of(61)
+    (found,) = rk.online.calibrate(
+        frame, {"r": ("clicks", "views")}, 1, unit="id", winsorize=0.8, seed=3
+    ).table["false_alarms"]
+    (split,) = halves(1, 61, 3)
+    twin = rk.online.ab_test(
+        frame.with_columns(pl.Series("arm", np.where(split, "A", "B"))), unit="id",
+        variant="arm", control="A", metrics={"r": ("clicks", "views")}, winsorize=0.8,
+    )  # fmt: skip
+    p = twin.table["p"].item()
+
+    assert found == (p <= 0.05)
+    columns = {name: frame[name].to_numpy() for name in ("clicks", "views")}
+    measure = Measure("r", "clicks", "views").winsorized(columns, 0.8)
+    (again,) = next(iter(home.p_values(measure, columns, 1, 3)))
+    assert again == pytest.approx(p, rel=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.5, 1, True, "0.9"])
+def test_a_share_to_winsorize_at_is_above_a_half(share: Any) -> None:
+    with pytest.raises(ParameterError, match="winsorize must be a number"):
+        rk.online.calibrate(frame_of(), {"s": "spent"}, unit="id", winsorize=share)
+
+
 def test_a_test_that_errs_too_often_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     p = Effect.p
     monkeypatch.setattr(Effect, "p", lambda own: p(own) / 2)
@@ -113,7 +156,7 @@ def test_too_few_false_alarms_are_a_fault_where_nobody_is_tied(
 def test_wilsons_interval_is_that_of_scipy() -> None:
     for happened, n in ((0, 10), (3, 50), (50, 50)):
         twin = stats.binomtest(happened, n).proportion_ci(method="wilson")
-        low, _, high = wilson(happened, n)
+        low, high = wilson(happened, n, 0.95)
         assert (low, high) == pytest.approx((twin.low, twin.high), abs=1e-12)
 
 

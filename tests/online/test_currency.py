@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -59,6 +61,36 @@ def test_a_currency_without_an_amount_does_not_count() -> None:
 
 def test_groups_of_one_currency_each_are_added_up() -> None:
     assert roi(log(*TWO), by="currency") == [5 - 1, 7 - 1]
+
+
+@pytest.mark.parametrize("by", ["currency", "money"])
+@pytest.mark.parametrize("role", ["by", "segment"])
+@pytest.mark.parametrize("first", [5.0, None])
+def test_a_user_with_amounts_in_another_currency_than_the_group_is_refused(
+    by: str, role: str, first: float | None
+) -> None:
+    events = log(("v", 1.0, "USD"), ("u", first, "USD"), ("u", 7.0, "EUR"), name=by)
+    options: dict[str, Any] = {"by": None, role: by, "columns": {"currency": by}}
+    words = "user 'u' has amounts in EUR, but counts in USD, which was seen first"
+
+    with pytest.raises(DataError, match=words):
+        rk.online.summarize(events, **options)
+    with pytest.raises(DataError, match=words):
+        rk.online.users(events, **options)
+    total = rk.online.Accumulator(**options)
+    for part in (events[2:], events[:2]):
+        total.update(part)
+    with pytest.raises(DataError, match=words):
+        total.result()
+
+
+def test_a_user_may_look_in_another_currency() -> None:
+    events = log(("u", 7.0, "EUR"), ("u", None, "USD"), ("v", 3.0, "USD"))
+    found = rk.online.users(events, by="currency")
+
+    assert found.select("user", "currency", "revenue").rows() == [
+        ("u", "EUR", 7), ("v", "USD", 3),
+    ]  # fmt: skip
 
 
 def test_parts_with_other_currencies_are_refused() -> None:

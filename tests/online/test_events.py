@@ -10,8 +10,8 @@ import pytest
 
 from rankine._online.events import event_batches
 from rankine._online.rules import KINDS, PASSIVE, Rules
-from rankine._online.table import user_sums
 from rankine.errors import ColumnNotFoundError, DataError
+from tests.online.logs import user_sums
 
 FRAME = pl.DataFrame(
     {

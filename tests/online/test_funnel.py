@@ -387,7 +387,8 @@ def twin(
 ) -> dict[Any, list[int]]:
     """Return how many users each group has and how many reach each step, by loops."""
     if duplicates == "drop":
-        rows = [dict(one) for one in dict.fromkeys(tuple(row.items()) for row in rows)]
+        once = dict.fromkeys(tuple(sorted(row.items())) for row in rows)
+        rows = [dict(one) for one in once]
     found: dict[Any, list[int]] = defaultdict(lambda: [0] * (len(steps) + 1))
     for user in {row["user_id"] for row in rows}:
         own = [row for row in rows if row["user_id"] == user]

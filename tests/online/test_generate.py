@@ -13,6 +13,7 @@ import rankine as rk
 from rankine._online.generate import _no_click
 from rankine._online.spreads import wilson
 from rankine.errors import ParameterError
+from tests.online.logs import user_sums
 
 N_GROUPS, SIZE = 200, 150
 
@@ -87,7 +88,7 @@ def test_the_same_seed_gives_the_same_log() -> None:
 
 def test_visits_before_have_no_variant() -> None:
     world = rk.online.generate(200, before=True, seed=1)
-    found = rk.online.Accumulator(["ctr"]).update(world.events).sums()
+    found = user_sums(world.events, ["ctr"])
 
     assert found.frame["ctr.x0"].sum() > 0
     assert set(found.excluded) == {"events before the first exposure"}

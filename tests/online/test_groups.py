@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
 import pytest
+from click.testing import CliRunner
 
 import rankine as rk
+from rankine.cli import cli
 from tests.online.logs import log
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # u1 is in A, then in B; u2 has an event before A.
 EVENTS = log(
@@ -30,6 +39,65 @@ def test_the_name_of_a_column_does_not_change_what_is_counted(name: str) -> None
     # The note has the user's own name, and the column is nobody's variant.
     assert f"1 user in more than one {name}, counted in their first" in found.notes
     assert "variant" not in " ".join(found.notes)
+
+
+def in_all_ways(name: str, folder: Path, **options: Any) -> list[Any]:
+    """Return what each function says by a column, without the name of the column."""
+    frame = EVENTS.rename({"variant": name})
+    path = folder / f"{name}.csv"
+    frame.write_csv(path)
+    total = rk.online.Accumulator(["ctr"], by=name, **options)
+    for part in (frame[2:], frame[:2]):
+        total.update(part)
+    users = rk.online.users(frame, by=name, **options)
+    only_named = {key: options[key] for key in ("columns",) if key in options}
+    named = ["--col", f"variant={name}"] if options else []
+    command = ["online", str(path), "--by", name, "-m", "ctr", "--json", *named]
+    printed = CliRunner().invoke(cli, command, catch_exceptions=False).stdout
+    return [
+        rk.online.summarize(frame, ["ctr"], by=name, **options).to_dict(),
+        total.result().to_dict(),
+        rk.online.summarize(users, ["ctr"], by=name, **only_named).to_dict(),
+        rk.online.users(total).to_dict(as_series=False),
+        users.to_dict(as_series=False),
+        {**json.loads(printed), "saved": None},
+    ]
+
+
+@pytest.mark.parametrize("is_arm", [False, True])
+def test_a_parameter_says_whether_a_column_is_the_variants_of_a_test(
+    tmp_path: Path,
+    *,
+    is_arm: bool,
+) -> None:
+    # "group" is recognised as the column of variants, and "team" is not.
+    found = []
+    for name in ("group", "team"):
+        options = {"columns": {"variant": name}} if is_arm else {}
+        said = in_all_ways(name, tmp_path, **options)
+        texts = [json.dumps(each, default=str) for each in said]
+        found.append([json.loads(re.sub(rf"\b{name}\b", "X", text)) for text in texts])
+    group, team = found
+
+    assert group == team
+    for each in group[:3]:
+        (row,) = each["table"]
+        # As arms, u1 is left out as in both, and what u2 saw before A.
+        assert (row["n"], row["users"]) == ((1, 1) if is_arm else (3, 2))
+
+
+def test_calibrate_and_users_needed_read_no_variants() -> None:
+    events = rk.online.generate(40, seed=1).events
+    options: dict[str, Any] = {"metrics": ["ctr"]}
+    found = [
+        (
+            rk.online.calibrate(frame, n=5, **options).table.rows(),
+            rk.online.users_needed(frame, effect="5%", **options),
+        )
+        for frame in (events, events.rename({"variant": "team"}))
+    ]
+
+    assert found[0] == found[1]
 
 
 def test_a_column_that_is_recognised_as_variants_is_named() -> None:

@@ -17,7 +17,7 @@ import rankine as rk
 from rankine._base.limits import limited
 from rankine._online.sums import COARSE
 from rankine.errors import DataError, NoSpaceError, ParameterError
-from tests.online.logs import log
+from tests.online.logs import log, user_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,7 +137,7 @@ def test_after_a_part_that_is_refused_half_way_there_is_no_result() -> None:
 
     for go_on in (
         total.result,
-        total.sums,
+        total.counts,
         lambda: total.update(priced(1)),
         lambda: total.merge(whole),
         lambda: whole.merge(total),
@@ -262,6 +262,6 @@ def test_a_retry_may_be_in_another_part(order: list[int], users: str) -> None:
     total.merge(rk.online.Accumulator(["ctr"], by=None).update(frame[1:]))
 
     again = {"duplicate events": 1} if first == second else {}
-    assert total.sums().frame["user"].to_list() == sorted(set(users))
+    assert user_sums(total).frame["user"].to_list() == sorted(set(users))
     assert total.result().table["n"].to_list() == [2 - len(again)]
     assert total.result().excluded == again

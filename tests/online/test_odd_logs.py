@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -292,3 +293,96 @@ def test_bare_seconds_are_capped() -> None:
     assert rk.online.time_on_page(seconds=[1, 2, 3, 50], cap=10).value == 4
     with pytest.raises(ParameterError, match="session_gap says how a log is read"):
         rk.online.time_on_page(seconds=[1, 2], session_gap=3)
+
+
+@pytest.mark.parametrize("times", [["2026-03-01"] * 3, [date(2026, 3, 1)] * 3])
+def test_dates_give_no_time_on_page(times: list[Any]) -> None:
+    log = pl.DataFrame({"user_id": [1, 1, 2], "event": "pageview", "timestamp": times})
+    log = log.with_row_index("row")
+    table = rk.online.users(log)
+    columns = "seconds_on_page", "timed_page_views", "untimed_page_views"
+    quantile = rk.online.time_on_page(log, quantile=0.5)
+
+    assert table.select(columns).rows() == [(0, 0, 2), (0, 0, 1)]
+    for given in (log, table):
+        found = rk.online.summarize(given, ["time_on_page"])
+        assert math.isnan(found.table["value"].item())
+        assert "3 page views: no time on page, as times are dates" in found.notes
+    assert math.isnan(quantile.value)
+    assert "time_on_page is undefined: no page view has a time of day" in quantile.notes
+
+
+def test_one_time_of_day_makes_all_times_known() -> None:
+    times = ["2026-03-01T00:00:00", "2026-03-01T00:00:00", "2026-03-02T00:10:00"]
+    log = pl.DataFrame({"user_id": [1, 1, 2], "event": "pageview", "timestamp": times})
+    total = rk.online.Accumulator(duplicates="keep")
+    for part in (log[:2], log[2:]):
+        total.update(part)
+
+    assert rk.online.users(total)["timed_page_views"].to_list() == [1, 0]
+
+
+# Times that no date has, that are not there, or that say nothing of the order
+
+
+@pytest.mark.parametrize("daily", [True, False])
+@pytest.mark.parametrize(
+    ("time", "known"),
+    [
+        (-62_135_596_801, False), (-62_135_596_800, True),
+        (253_402_300_799, True), (253_402_300_800, False),
+    ],
+)  # fmt: skip
+def test_times_are_of_the_years_1_to_9999(
+    *, time: int, known: bool, daily: bool
+) -> None:
+    # datetime(1, 1, 1) is 719,162 days before 1970, datetime(10000, 1, 1) would be
+    # 2,932,897 days after it: times 86,400.
+    times = pl.Series([0, 1000 * time]).cast(pl.Datetime("ms"))
+    log = pl.DataFrame({"user_id": [1, 2], "event": "impression", "timestamp": times})
+
+    if known:
+        found = rk.online.summarize(log, ["ctr"], daily=daily)
+        assert found.table["n"].sum() == 2
+        return
+    with pytest.raises(
+        DataError, match="row 1: timestamp is not in the years 1 to 9999"
+    ):
+        rk.online.summarize(log, ["ctr"], daily=daily)
+
+
+def test_a_column_of_times_without_a_type_is_no_times() -> None:
+    log = pl.DataFrame({"user_id": [1, 1], "event": ["impression", "click"]})
+    nulls = log.with_columns(timestamp=pl.Series([None, None], dtype=pl.Null))
+    found, plain = (rk.online.summarize(given) for given in (nulls, log))
+
+    assert found.table.equals(plain.table)
+    assert found.left_out == plain.left_out
+    assert "events: timestamp is empty, so there are no times" in found.notes
+    assert set(plain.notes) < set(found.notes)
+
+
+def test_without_times_nobody_knows_which_click_converts() -> None:
+    log = pl.DataFrame(
+        {"user_id": [1, 1], "session_id": "s", "event": ["click", "purchase"]}
+    )
+    table = rk.online.users(log, by=None)
+
+    assert "converting_clicks" not in table.columns
+    assert table["converting_sessions"].item() == 1
+    for given in (log, table):
+        with pytest.raises(
+            DataError, match="c cannot be computed: the log has no time"
+        ):
+            rk.online.summarize(given, {"c": "converting_clicks"})
+    timed = log.with_columns(timestamp=pl.Series([1, 2]))
+    assert rk.online.users(timed, by=None)["converting_clicks"].item() == 1
+
+
+def test_an_accumulator_refuses_a_table_of_users() -> None:
+    log = pl.DataFrame({"user_id": [1, 1], "event": ["impression", "click"]})
+    total = rk.online.Accumulator().update(log)
+
+    with pytest.raises(DataError, match=r"events is a table of users, .*pl\.concat"):
+        total.update(rk.online.users(log))
+    assert total.result().table["value"].item() == 1

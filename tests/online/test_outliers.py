@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -105,6 +107,46 @@ def test_a_ratio_that_does_not_vary_names_nobody() -> None:
     users = users.with_columns(thirds=pl.col("spent") / 3)
 
     assert not about(compared(users, {"r": ("thirds", "spent")}), "of the variance")
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("cap", [math.inf, 30.0])
+def test_exactly_those_above_a_tenth_are_named(seed: int, cap: float) -> None:
+    rng = np.random.default_rng(seed)
+    users = pl.DataFrame(
+        {
+            "id": [f"u{n}" for n in range(60)],
+            "variant": ["A", "B"] * 30,
+            "spent": rng.pareto(1, 60) - rng.choice([0, 9], 60),
+            "views": rng.choice([1, 2, 3, 60], 60),
+        }
+    )
+    caps = {} if math.isinf(cap) else {"mean": cap, "ratio": cap}
+    metrics = {"mean": "spent", "ratio": ("spent", "views")}
+    named = {
+        (note.split(":")[0], note.split(" in ")[1][0], user)
+        for note in about(compared(users, metrics, cap=caps), "of the variance")
+        for user in re.findall("'(u[0-9]+)'", note)
+    }
+
+    expected = set()
+    for metric in metrics:
+        for arm in "AB":
+            sides = {
+                name: (min(spent, cap), views if metric == "ratio" else 1)
+                for name, group, spent, views in users.iter_rows()
+                if group == arm
+            }
+            above, below = (sum(side) for side in zip(*sides.values(), strict=True))
+            parts = {
+                name: (y - above / below * x) ** 2 for name, (y, x) in sides.items()
+            }
+            expected |= {
+                (metric, arm, name)
+                for name, part in parts.items()
+                if part > 0.1 * sum(parts.values())
+            }
+    assert named == expected
 
 
 def test_a_summary_names_them_in_their_variant() -> None:

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankine._base.limits import limited
-from rankine._online.table import user_sums
 from rankine.errors import DataError, RankineError, UnknownMetricError
-from tests.online.logs import log
+from tests.online.logs import log, user_sums
 from tests.online.twin import twin
 
 SIX = [

@@ -403,11 +403,6 @@ def test_what_is_settled_cannot_be_given(option: str, value: object) -> None:
             "x must be a column for a mean, two for a ratio",
         ),
         (
-            lambda: rk.online.ab_test(TABLE, control="A", metrics={"day": "events"}),
-            ParameterError,
-            "a metric cannot be called 'day'",
-        ),
-        (
             lambda: rk.online.summarize(TABLE, daily=True),
             DataError,
             "has no days; make it with daily=True",
@@ -483,6 +478,61 @@ def test_a_table_of_ones_own_that_looks_like_ours() -> None:
     # One column less, and it could not be ours.
     with pytest.raises(ParameterError, match="the column of their ids, unit="):
         rk.online.ab_test(own.drop("actions"), control="A", metrics={"x": "spent"})
+
+
+def test_a_column_that_was_added_is_tested_for_those_who_count(form: Any) -> None:
+    # Some users were seen in both variants and some in none, as in a test of the log.
+    both = LOG.filter(pl.col("user_id").is_in(["u3", "u7"])).with_columns(
+        variant=pl.when(pl.col("variant") == "A")
+        .then(pl.lit("B"))
+        .otherwise(pl.lit("A"))
+    )
+    without = pl.col("user_id").is_in(["u5", "u9", "u11"])
+    log_of_all = pl.concat([LOG, both]).with_columns(
+        variant=pl.when(~without).then("variant")
+    )
+    table = rk.online.users(log_of_all).with_columns(paid=pl.col("revenue") * 1.0)
+    expected = rk.online.ab_test(log_of_all, control="A", metrics={"paid": "revenue"})
+    found = rk.online.ab_test(
+        form(table), control="A", metrics={"paid": "paid"}, **LIKE
+    )  # fmt: skip
+
+    values = ["control_value", "value", "low", "high", "p"]
+    assert found.details.select(values).row(0) == pytest.approx(
+        expected.details.select(values).row(0), rel=1e-12
+    )
+    assert found.srm.counts == expected.srm.counts
+    assert found.excluded == {
+        name: n for name, n in expected.excluded.items() if name.startswith("users ")
+    }
+    assert found.excluded["users in more than one variant"] == 2
+
+
+def test_a_table_that_was_made_with_a_window_is_not_told_to_use_one() -> None:
+    # Such a table says of each user whether the window is over.
+    windowed = TABLE.with_columns(window_over=True)
+    advice = [
+        [note for note in found.notes if "'always' bounds are approximate" in note]
+        for found in (
+            rk.online.ab_test(table, control="A", metrics=["ctr"])
+            for table in (TABLE, windowed)
+        )
+    ]
+
+    assert [len(notes) for notes in advice] == [1, 0]
+
+
+@pytest.mark.parametrize("name", ["day", "number", "user", "variant"])
+def test_a_metric_may_be_called_as_a_column_is(name: str) -> None:
+    for data in (LOG, TABLE):
+        found, plain = (
+            rk.online.ab_test(data, control="A", metrics={called: "events"}, cuped=True)
+            for called in (name, "m")
+        )
+        assert found.details.drop("metric").equals(plain.details.drop("metric"))
+    daily = rk.online.summarize(LOG, {name: "events"}, daily=True).table
+    as_usual = rk.online.summarize(LOG, {"m": "events"}, daily=True).table
+    assert daily.drop("metric").equals(as_usual.drop("metric"))
 
 
 def test_a_built_in_metric_may_have_another_name() -> None:

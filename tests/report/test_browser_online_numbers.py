@@ -157,6 +157,7 @@ def test_an_ab_test(
         ["always_correction", "holm"], ["lift", "delta"], ["expected_n", "10000"],
         ["cuped", "False"], ["seed", "0"], ["margin", "engagement_rate 2%"],
         ["cap", "none"], ["page_cap", "none"], ["window", "none"],
+        ["winsorize", "none"], ["max_events", "none"],
     ]  # fmt: skip
     wanted["Package and version"] = PACKAGES
     assert seen == wanted

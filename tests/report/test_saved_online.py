@@ -130,12 +130,22 @@ def test_the_settings_are_complete() -> None:
         margin={"ctr": "2%"},
         cap=40,
         window=timedelta(hours=36),
+        winsorize=0.9,
+        max_events=1000,
     )
 
     said = test.to_dict()["settings"]
 
     assert said["margin"] == {"ctr": "2%"}
     assert (said["cap"], said["page_cap"], said["window"]) == ({}, 40, 36 / 24)
+    assert (said["winsorize"], said["max_events"]) == (0.9, 1000)
+    assert rk.load(test.to_json()).settings == test.settings
+    for words in (
+        "; what users count is capped at its 0.9 quantile",
+        "; users with more than 1,000 events left out",
+    ):
+        assert words in " ".join(str(test).split())
+        assert words not in " ".join(str(ab()).split())
     text = page_of(test, None, None, ()).text()
     rows = {row[0]: row[1] for row in Parsed(text).tables["Choice and value"][1:]}
     assert {*said} == {*rows} == {*vars(test.settings)}
@@ -143,15 +153,17 @@ def test_the_settings_are_complete() -> None:
     assert [rows[name] for name in ("cap", "page_cap", "window")] == [
         "none", "40.0", "1.5",
     ]  # fmt: skip
+    assert (rows["winsorize"], rows["max_events"]) == ("0.9", "1000")
 
 
 def test_a_cap_by_metric_and_that_of_an_accumulator_are_settings() -> None:
-    read = rk.online.Accumulator(cap=30, window=2).update(EVENTS)
+    read = rk.online.Accumulator(cap=30, window=2, max_events=99).update(EVENTS)
 
     test = rk.online.ab_test(read, control="A", metrics=["ctr"], cap={"ctr": 5})
 
     assert test.settings.cap == {"ctr": 5}
     assert (test.settings.page_cap, test.settings.window) == (30, 2)
+    assert test.settings.max_events == 99
     assert of_users(cap={}).settings.page_cap is None
     assert of_users(cap={"bought": 1}).settings.cap == {"bought": 1}
 

@@ -49,7 +49,8 @@ def accumulate(
     Args:
         events: the log, classic or Connect.
         metrics: as in `rankine.online.summarize`, like the next six.
-        by: the column that tells groups of users apart.
+        by: the column that divides users: the arms of a test if it is "variant" or
+            the column that ``columns=`` names as such, else only groups.
         segment: a second such column.
         daily: whether each day has its row.
         weekly: whether each week has its row.
@@ -151,8 +152,8 @@ def counted(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     """Count what the users of a part did, if it has any.
 
     Yields what is known of all its events; what users did, None if no event can be
-    used; and what that would be if events of other parts had times of day, by which
-    duplicates can be told, None if that makes no difference.
+    used; and what that would be if events of other parts had times of day, which tell
+    duplicates and times on a page, None if that makes no difference.
     """
     frame = rows_of(batches)
     if frame is None:
@@ -163,7 +164,7 @@ def counted(sent: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     plain = timed = None
     if log.n_events:
         plain = replace(UserCounts.of_log(log, every=every, part=True), log=None)
-        if plain.n_again and not plain.facts.fine:
+        if "time" in plain.facts.has and not plain.facts.fine:
             timed = UserCounts.of_log(log, every=every, part=True, fine=True)
             timed = replace(timed, log=None)
     yield log.facts, plain, timed

@@ -80,6 +80,9 @@ class Settings:
         cap: the largest numerator of a user, by metric.
         page_cap: the most seconds that a page view counts for, in a log of events.
         window: how many days after the first exposure count, in a log of events.
+        winsorize: the quantile over all users at which numerators and denominators are
+            cut.
+        max_events: users with more events were left out, in a log of events.
     """
 
     control: str
@@ -94,6 +97,8 @@ class Settings:
     cap: Mapping[str, float] = field(default_factory=dict)
     page_cap: float | None = None
     window: float | None = None
+    winsorize: float | None = None
+    max_events: int | None = None
 
     @property
     def alpha(self) -> float:
@@ -210,13 +215,13 @@ class ABTest(Drawn):
         """Return plain values, ready for JSON; undefined ones are None."""
         return {
             "control": self.settings.control,
-            "effects": _plain(self.details),
+            "effects": plain_rows(self.details),
             "srm": self.srm.to_dict(),
             "settings": asdict(self.settings),
             "quantiles": dict(self.quantiles),
-            "health": [] if self.health is None else _plain(self.health),
-            "by_day": [] if self.by_day is None else _plain(self.by_day),
-            "joined": [] if self.joined is None else _plain(self.joined),
+            "health": [] if self.health is None else plain_rows(self.health),
+            "by_day": [] if self.by_day is None else plain_rows(self.by_day),
+            "joined": [] if self.joined is None else plain_rows(self.joined),
             "excluded": dict(self.excluded),
             "notes": list(self.notes),
             "warnings": list(self.warnings),
@@ -279,7 +284,8 @@ class ABTest(Drawn):
         return to_html(self)
 
 
-def _plain(frame: pl.DataFrame) -> list[dict[str, Any]]:
+def plain_rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table, ready for JSON; undefined numbers are None."""
     return [
         {name: _cell(value) for name, value in row.items()}
         for row in frame.iter_rows(named=True)

@@ -12,18 +12,10 @@ import polars.selectors as cs
 
 from rankine._base.checks import check_choice, check_count, check_flag, check_number
 from rankine._online.abresult import ABTest, Settings
-from rankine._online.asked import (
-    UNITS,
-    check_metrics,
-    check_options,
-    has_window,
-    is_own_table,
-    refuse_covariates,
-    refuse_for_users,
-)
-from rankine._online.cohort import Cohort, from_events, from_users
-from rankine._online.rules import Rules
-from rankine._online.table import opened
+from rankine._online.asked import check_options, opened
+from rankine._online.cohort import cohort_of
+from rankine._online.metrics import check_metrics
+from rankine._online.rules import UNITS
 from rankine._online.variants import compared, limits_of, margins_of, word
 from rankine._stats.corrections import CORRECTIONS
 from rankine.errors import ParameterError
@@ -38,6 +30,10 @@ _RETURNING = (
     "the 'always' bounds are approximate where users return and go on; they are proved "
     "where users count for a fixed number of days after their first exposure: window= "
     "or --window"
+)
+_NO_SEQUENCE = (
+    "winsorize= leaves no confidence sequence: the caps come from the data, and change "
+    "from look to look"
 )
 
 
@@ -87,21 +83,24 @@ def ab_test(
     and p is twice the share at or beyond 0, so that tied values may not mislead.
 
     Args:
-        data: a table with one row per user if `metrics` is a mapping, otherwise a log
-            of events: a path, a frame, what `read_table` returns, or an `Accumulator`
-            that has read events.
+        data: a log of events, the table of `users` that was made of one, an
+            `Accumulator` that has read events, or a table of your own with one row per
+            user; as a path, a frame, or what `read_table` or `from_sql` returns.
         control: the variant that the others are compared with.
-        metrics: for a table of users, {name: column} for a mean, {name: (numerator,
-            denominator)} for a ratio, {name: (column, 0.9)} for a quantile; for events,
-            names of metrics: all that can be computed if not given.
-        unit: for a table of users, the column of their ids, which must all be
-            different; for events, what converts, as in `summarize`.
-        variant: the column of variants.
+        metrics: {name: column} for a mean, {name: (numerator, denominator)} for a
+            ratio, {name: (column, 0.9)} for a quantile, from columns of the table of
+            `users` or of your own; or names of metrics of a log, as in `summarize`: all
+            that can be computed if not given.
+        unit: for a table of your own, the column of their ids, which must all be
+            different; in a table of `users`, "user", to use columns that you added; for
+            events, what converts, as in `summarize`.
+        variant: the column of variants, if it is not recognised or it is in a table of
+            your own.
         segment: a column; effects are also given for each of its segments.
         daily: for events, whether to also give the effects as they were at the end of
             each day (in UTC), in ``by_day``.
-        covariates: for a table of users, {metric: column}, or two columns for a ratio:
-            the same quantity before the test, for CUPED.
+        covariates: for a table of your own, {metric: column}, or two columns for a
+            ratio: the same quantity before the test, for CUPED.
         cuped: for events, whether to use those before a user's first exposure.
         better: {metric: "higher" or "lower"}; if not given, higher, or for metrics of
             events the direction that they are defined with.
@@ -131,8 +130,8 @@ def ab_test(
     Returns:
         The effects with intervals, p-values and verdicts, the check of the sample
         ratio, and notes. A value is nan, with the reason in the notes, where a
-        denominator is 0 or nothing varies; so is a confidence sequence where an arm has
-        fewer than 1,000 users, or fewer than 100 with a numerator.
+        denominator is 0 or less, or nothing varies; so is a confidence sequence where
+        an arm has fewer than 1,000 users, or fewer than 100 with a numerator.
 
     Raises:
         ParameterError: an option is not valid, or there is no such metric.
@@ -167,29 +166,36 @@ def ab_test(
         (0.25, 0.5)
     """
     check_options(ab_test, rules)
-    check_metrics(metrics)
+    check_metrics(metrics, in_test=True)
     settings = Settings(
         control=word(control), confidence=confidence, correction=correction,
         always_correction=always_correction, lift=lift, expected_n=expected_n,
-        cuped=bool(covariates) or cuped is True, seed=seed,
+        cuped=bool(covariates) or cuped is True, seed=seed, winsorize=winsorize,
     )  # fmt: skip
     check_settings(settings)
-    if winsorize is not None:
-        check_number("winsorize", winsorize, above=0.5, below=1)
     check_flag("cuped", cuped)
     check_flag("daily", daily)
+    given = opened(data, metrics, unit, rules)
+    if given.is_own:
+        _check_own(unit, variant, cap)
+    else:
+        if cap is not None and not isinstance(cap, Mapping):
+            rules["cap"] = cap
+        if variant is not None:
+            rules["columns"] = {**(rules.get("columns") or {}), "variant": variant}
     cohort = cohort_of(
-        data, metrics, unit=unit, variant=variant, segment=segment, daily=daily,
-        covariates=covariates, cuped=cuped, cap=cap, better=better,
-        memory_limit=memory_limit, rules=rules,
-    )  # fmt: skip
+        given, metrics, rules, unit=unit, by=variant if given.is_own else "variant",
+        segment=segment, covariates=covariates, cuped=cuped, daily=daily,
+        memory_limit=memory_limit,
+    ).with_options(better or {}, cap if isinstance(cap, Mapping) else {})  # fmt: skip
     settings = replace(settings, **limits_of(data, cap, rules))
+    if not given.is_own and not given.has_window:
+        cohort = replace(cohort, notes=(*cohort.notes, _RETURNING))
     if winsorize is not None:
         cohort = cohort.winsorized(winsorize)
+        cohort = replace(cohort, notes=(*cohort.notes, _NO_SEQUENCE))
     test = compared(cohort, settings, margins_of(margin, cohort), ratio)
-    if winsorize is not None:
-        test = _without_sequences(test)
-    return replace(test, notes=(*test.notes, *cohort.carriers()))
+    return test if winsorize is None else _without_sequences(test)
 
 
 def _without_sequences(test: ABTest) -> ABTest:
@@ -203,69 +209,20 @@ def _without_sequences(test: ABTest) -> ABTest:
     )  # fmt: skip
 
 
-def cohort_of(
-    data: Any,
-    metrics: Any,
-    *,
-    unit: str | None,
-    variant: str | None,
-    segment: str | None,
-    covariates: Mapping[str, Any] | None,
-    cuped: bool,
-    cap: Any,
-    better: Any,
-    rules: dict[str, Any],
-    daily: bool = False,
-    memory_limit: int | str | None = None,
-) -> Cohort:
-    """Read the users of a test, from a table of them or from events."""
-    caps: Any = cap if isinstance(cap, Mapping) else {}
-    data = opened(data, Rules.of(rules))
-    if is_own_table(data, metrics, unit, rules):
-        if unit is None or unit in UNITS:
-            msg = (
-                "a table with one row per user needs the column of their ids, unit= or "
-                "--users COLUMN; a log of events needs columns of users and of events"
-            )
-            raise ParameterError(msg)
-        refuse_for_users(rules, cuped=cuped, memory_limit=memory_limit)
-        if daily:
-            msg = "daily is for events, but this is a table of users"
-            raise ParameterError(msg)
-        if cap is not None and not isinstance(cap, Mapping):
-            msg = f"cap must be a mapping by metric, got {cap!r}"
-            raise ParameterError(msg)
-        if variant is None:
-            msg = "a table of users needs variant=, the column of their variants"
-            raise ParameterError(msg)
-        cohort = from_users(
-            data, metrics, unit=unit, variant=variant, covariates=covariates or {},
-            segment=segment,
-        )  # fmt: skip
-        return cohort.with_options(better or {}, caps)
-    refuse_covariates(covariates)
-    rules = _with_rules(rules, unit, variant, cap)
-    cohort = from_events(
-        data, metrics, cuped=cuped, segment=segment, daily=daily,
-        memory_limit=memory_limit, **rules,
-    )  # fmt: skip
-    if not has_window(data, rules):
-        cohort = replace(cohort, notes=(*cohort.notes, _RETURNING))
-    return cohort.with_options(better or {}, caps)
-
-
-def _with_rules(
-    rules: Mapping[str, Any], unit: str | None, variant: str | None, cap: Any
-) -> dict[str, Any]:
-    """Return how events are read, with the options that mean the same for them."""
-    more: dict[str, Any] = {}
-    if unit is not None:
-        more["unit"] = unit
+def _check_own(unit: str | None, variant: str | None, cap: Any) -> None:
+    """Check what a test of a table of one's own needs."""
+    if unit is None or unit in UNITS:
+        msg = (
+            "a table with one row per user needs the column of their ids, unit= or "
+            "--users COLUMN; a log of events needs columns of users and of events"
+        )
+        raise ParameterError(msg)
     if cap is not None and not isinstance(cap, Mapping):
-        more["cap"] = cap
-    if variant is not None:
-        more["columns"] = {**(rules.get("columns") or {}), "variant": variant}
-    return {**rules, **more}
+        msg = f"cap must be a mapping by metric, got {cap!r}"
+        raise ParameterError(msg)
+    if variant is None:
+        msg = "a table of users needs variant=, the column of their variants"
+        raise ParameterError(msg)
 
 
 def check_settings(settings: Settings) -> None:
@@ -283,3 +240,7 @@ def check_settings(settings: Settings) -> None:
     check_number("confidence", settings.confidence, above=0, below=1)
     check_count("expected_n", settings.expected_n, least=1)
     check_count("seed", settings.seed, least=0)
+    if settings.winsorize is not None:
+        check_number("winsorize", settings.winsorize, above=0.5, below=1)
+    if settings.max_events is not None:
+        check_count("max_events", settings.max_events, least=1)

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from rankine._online.moments import Moments
+from rankine._online.texts import coded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 17
 """Users that are processed together: few enough for the cache of a core."""
-_FEW = 8
-"""Up to this many names are looked for one by one."""
 _THREADS = 8
 
 Place = tuple["Measure", str, str | None]
@@ -34,12 +32,15 @@ def by_arm(cohort: Cohort) -> tuple[dict[Place, Any], dict[str, int]]:
     For a quantile, these are its values. Also returns how many users each variant has.
     Blocks are merged in order, so that the number of threads does not matter.
     """
-    variants, codes = coded(cohort.frame["variant"])
+    names, codes = coded(cohort.frame["variant"])
+    variants, codes = [*map(str, names)], codes - 1
     segments: Sequence[str | None] = [None]
     if cohort.is_segmented:
-        segments, inner = coded(cohort.frame["segment"])
-        codes = codes.astype(np.int64) * len(segments) + inner
+        names, inner = coded(cohort.frame["segment"])
+        segments = [*map(str, names)]
+        codes = codes.astype(np.int64) * len(segments) + inner - 1
     arms = [(variant, segment) for variant in variants for segment in segments]
+    by_name = sorted(range(len(arms)), key=arms.__getitem__)
     columns = cohort.columns()
     same = _same(cohort.measures)
     measures = list(dict.fromkeys(same.values()))
@@ -60,7 +61,8 @@ def by_arm(cohort: Cohort) -> tuple[dict[Place, Any], dict[str, int]]:
     parts: dict[Place, list[Any]] = {}
     sizes: dict[str, int] = dict.fromkeys(variants, 0)
     for block in _in_order(of_block, range(0, len(codes), _BLOCK)):
-        for (variant, segment), (size, known) in zip(arms, block, strict=True):
+        for number in by_name:  # so that sums do not depend on how names are numbered
+            (variant, segment), (size, known) = arms[number], block[number]
             sizes[variant] += size
             for measure, values in zip(measures, known, strict=True):
                 for part in {None, segment} if size else ():
@@ -97,21 +99,3 @@ def _same(measures: Sequence[Measure]) -> dict[Measure, Measure]:
         else fuller[replace(measure, name="", before=None)]
         for measure in measures
     }
-
-
-def coded(labels: pl.Series) -> tuple[list[str], Any]:
-    """Return the different labels, and the number of each row's label."""
-    names = labels.head(_BLOCK).unique().sort()
-    if len(names) <= _FEW:
-        values = labels.to_numpy() if labels.dtype.is_integer() else labels
-        codes, n = np.zeros(len(labels), np.uint8), 0
-        for number, name in enumerate(names):
-            same = np.asarray(values == name)
-            n += int(np.count_nonzero(same))
-            if number:
-                codes += np.uint8(number) * same
-        if n == len(labels):
-            return [*map(str, names)], codes
-    names = labels.unique().sort()
-    numbers = pl.Series(range(len(names)), dtype=pl.UInt32)
-    return [*map(str, names)], labels.replace_strict(names, numbers).to_numpy()

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import fields
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from functools import partial
 from inspect import signature
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from rankine._io.columns import known_columns
+from rankine._online.events import is_of_users, open_log
 from rankine._online.looks import looks_of
 from rankine._online.metrics import parts_of
-from rankine._online.rules import Rules
+from rankine._online.rules import COLUMNS, UNITS, Rules
+from rankine._online.sources import Query, refuse_database
 from rankine._online.summary import Accumulator
-from rankine._online.table import counts_of, holds_events, is_of_users, names_of
+from rankine._online.table import counts_of
 from rankine._online.users import COLUMNS_OF_USERS
-from rankine.errors import ParameterError, nearest
+from rankine.errors import ParameterError, RankineError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import date
 
     import polars as pl
@@ -27,7 +32,6 @@ if TYPE_CHECKING:
     Looks = Callable[..., Iterator[tuple[date, pl.DataFrame]]]
 
 _RULES = [rule.name for rule in fields(Rules)]
-UNITS = ("users", "sessions", "clicks")
 
 
 def check_options(function: Callable[..., Any], rules: Mapping[str, Any]) -> None:
@@ -41,34 +45,20 @@ def check_options(function: Callable[..., Any], rules: Mapping[str, Any]) -> Non
             raise ParameterError(msg)
 
 
-def check_metrics(metrics: Any) -> None:
-    """Accept names of metrics, or what they are computed from."""
-    named = isinstance(metrics, Collection) and not isinstance(metrics, bytes)
-    if metrics is None or (named and all(isinstance(name, str) for name in metrics)):
-        return
-    msg = f"metrics must be names such as ['ctr'], or {{name: column}}, got {metrics!r}"
-    raise ParameterError(msg)
-
-
 def refuse_for_users(
     rules: Mapping[str, Any],
     *,
-    cuped: bool = False,
-    memory_limit: int | str | None = None,
+    cuped: bool,
+    daily: bool,
+    memory_limit: int | str | None,
 ) -> None:
     """Refuse options for events, which a table of users has none of."""
-    for name in (*rules, *(() if memory_limit is None else ("memory_limit",))):
+    others = {"daily": daily, "memory_limit": memory_limit is not None}
+    for name in [*rules, *(name for name, is_given in others.items() if is_given)]:
         msg = f"{name} is for events, but this is a table of users"
         raise ParameterError(msg)
     if cuped:
         msg = "cuped is for events; for users, give covariates={metric: column}"
-        raise ParameterError(msg)
-
-
-def refuse_covariates(covariates: object) -> None:
-    """Refuse columns from before the test, which a log of events has none of."""
-    if covariates is not None:
-        msg = "covariates are columns of a table of users; for events, give cuped=True"
         raise ParameterError(msg)
 
 
@@ -137,29 +127,59 @@ def _summed(users: UserCounts, metrics: Any) -> tuple[UserSums, Looks | None]:
     return sums, partial(looks_of, users, counts) if users.every else None
 
 
-def has_days(data: Any, rules: Mapping[str, Any]) -> bool:
-    """Say whether days can be kept separate: in a log, not in every table of users."""
-    if isinstance(data, Accumulator):
-        return data.every == "day"
-    names = names_of(data, Rules.of(rules))
-    return "day" in names or not is_of_users(names)
+@dataclass(frozen=True)
+class Given:
+    """Data that a test was given, and what they are.
 
-
-def is_own_table(
-    data: Any, metrics: Any, unit: str | None, rules: Mapping[str, Any]
-) -> bool:
-    """Say whether data are a table of the user's, with a row per user.
-
-    It is one if its column of ids is named, or if it has none of the columns of a log.
+    Attributes:
+        data: as they were given; a file is opened, as standard input is read only once.
+        is_own: whether they are a table of the user's own, with a row per user.
+        has_days: whether days can be kept separate.
+        has_window: whether users count for a fixed time after their first exposure.
     """
-    if not isinstance(metrics, Mapping) or isinstance(data, Accumulator):
-        return False
-    if unit is not None and unit not in UNITS:
-        return True
-    names = names_of(data, Rules.of(rules))
-    if is_of_users(names):
-        _refuse_added(names, metrics)
-    return not holds_events(names, rules.get("columns") or ())
+
+    data: Any
+    is_own: bool
+    has_days: bool
+    has_window: bool
+
+
+def opened(
+    data: Any, metrics: Any, unit: str | None, rules: Mapping[str, Any]
+) -> Given:
+    """Say what data are: a log, a table of users made of one, or one of the user's own.
+
+    It is the last if its column of ids is named, or if metrics are made of columns
+    and it has none of those of a log. What cannot be read is refused by who reads it.
+    """
+    given = Rules.of(rules)
+    if isinstance(data, Accumulator):
+        has_days = data.every == "day"
+        return Given(data, False, has_days, data.rules.window is not None)
+    names: Sequence[str] = ()
+    with suppress(RankineError):
+        if isinstance(data, Query):
+            names = next(iter(data)).columns
+        else:
+            refuse_database(data)
+            table = open_log(data, given)
+            names = table.names
+            data = table if isinstance(data, (str, PathLike)) else data
+    of_users, is_own = is_of_users(names), False
+    if isinstance(metrics, Mapping):
+        is_own = unit is not None and unit not in UNITS
+        if not is_own and of_users:
+            _refuse_added(names, metrics)
+        elif not is_own:
+            named = {*given.columns}
+            parts = [
+                part
+                for part in ("event", "user", "session")
+                if part in named or known_columns(names, part, COLUMNS)
+            ]
+            is_own = "event" not in parts or len(parts) == 1
+    has_window = given.window is not None or (of_users and "window_over" in names)
+    return Given(data, is_own, "day" in names or not of_users, has_window)
 
 
 def _refuse_added(names: Collection[str], metrics: Mapping[str, Any]) -> None:
@@ -173,10 +193,3 @@ def _refuse_added(names: Collection[str], metrics: Mapping[str, Any]) -> None:
                     "of users, or --users COLUMN"
                 )
                 raise ParameterError(msg)
-
-
-def has_window(events: Any, rules: Mapping[str, Any]) -> bool:
-    """Say whether users count for a fixed time after their first exposure."""
-    if isinstance(events, Accumulator):
-        return events.rules.window is not None
-    return rules.get("window") is not None

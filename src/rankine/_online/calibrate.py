@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,20 +13,14 @@ import polars as pl
 from rankine._base.checks import check_count, check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count, percent
-from rankine._evaluate.summary import finite
-from rankine._online.asked import (
-    check_metrics,
-    check_options,
-    is_own_table,
-    refuse_covariates,
-    refuse_for_users,
-)
-from rankine._online.cohort import from_events, from_users
+from rankine._online.abresult import plain_rows
+from rankine._online.asked import check_options, opened
+from rankine._online.cohort import cohort_of
 from rankine._online.effects import effect_of
+from rankine._online.metrics import check_metrics
 from rankine._online.moments import SIDES, Moments
 from rankine._online.quantiles import QuantileEffect, drawn
-from rankine._online.rules import Rules
-from rankine._online.table import opened
+from rankine._online.spreads import wilson
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
@@ -37,6 +32,8 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 23
 """Draws that are held at once."""
 _UPPER = np.triu_indices(SIDES)
+_SURE = 0.95
+"""The confidence of the interval of a share of false alarms."""
 
 
 _TOO_MANY = (
@@ -70,13 +67,7 @@ class Calibration:
         return {
             "alpha": self.alpha,
             "users": self.users,
-            "metrics": [
-                {
-                    name: finite(value) if isinstance(value, float) else value
-                    for name, value in row.items()
-                }
-                for row in self.table.iter_rows(named=True)
-            ],
+            "metrics": plain_rows(self.table),
             "notes": list(self.notes),
             "tied": dict(self.tied),
         }
@@ -119,6 +110,7 @@ def calibrate(
     unit: str | None = None,
     covariates: Mapping[str, Any] | None = None,
     cuped: bool = False,
+    winsorize: float | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     memory_limit: int | str | None = None,
@@ -134,9 +126,12 @@ def calibrate(
             ignored.
         metrics: as in `ab_test`.
         n: the number of A/A tests.
-        unit: for a table of users, the column of their ids.
-        covariates: for a table of users, the values before the test, as in `ab_test`.
+        unit: for a table of your own, the column of their ids.
+        covariates: for a table of your own, the values before the test, as in
+            `ab_test`.
         cuped: for events, whether to use those before a user's first exposure.
+        winsorize: as in `ab_test`: what users count is cut to this quantile over all of
+            them.
         confidence: the level of the tests.
         seed: the seed of the coins, and of what is drawn for quantiles; the same seed
             and data give the same splits.
@@ -162,25 +157,19 @@ def calibrate(
     True
     """
     check_options(calibrate, rules)
-    check_metrics(metrics)
+    check_metrics(metrics, in_test=True)
     check_count("n", n, least=1)
     check_count("seed", seed, least=0)
     check_number("confidence", confidence, above=0, below=1)
-    data = opened(data, Rules.of(rules))
-    if isinstance(metrics, Mapping) and is_own_table(data, metrics, unit, rules):
-        refuse_for_users(rules, cuped=cuped, memory_limit=memory_limit)
-        cohort = from_users(
-            data, metrics, unit=unit, variant=None,
-            covariates=covariates or {}, segment=None,
-        )  # fmt: skip
-    else:
-        refuse_covariates(covariates)
-        rules = rules if unit is None else {**rules, "unit": unit}
-        by = "variant" if cuped else None
-        cohort = from_events(
-            data, metrics, cuped=cuped, segment=None, by=by,
-            memory_limit=memory_limit, **rules,
-        )  # fmt: skip
+    if winsorize is not None:
+        check_number("winsorize", winsorize, above=0.5, below=1)
+    cohort = cohort_of(
+        opened(data, metrics, unit, rules), metrics, rules, unit=unit,
+        by="variant" if cuped else None, covariates=covariates, cuped=cuped,
+        memory_limit=memory_limit,
+    )  # fmt: skip
+    if winsorize is not None:
+        cohort = cohort.winsorized(winsorize)
     users = cohort.frame.height
     if users < 4:  # noqa: PLR2004 - two halves of two
         msg = f"{count(users, 'user')} cannot be split into two arms; 4 are needed"
@@ -192,7 +181,9 @@ def calibrate(
         several = p_values if measure.quantile is None else _of_quantile
         p = np.concatenate([*several(measure, cohort.columns(), n, seed)])
         known = p[~np.isnan(p)]
-        low, share, high = wilson(int((known <= alpha).sum()), len(known))
+        n_found = int(np.count_nonzero(known <= alpha))
+        low, high = wilson(n_found, len(known), _SURE)
+        share = n_found / len(known) if len(known) else math.nan
         rows.append((measure.name, share, low, high, len(known)))
         if measure.quantile is not None and high < alpha:
             held = drawn(measure.known_of(cohort.columns()), measure.quantile, rng)
@@ -262,19 +253,3 @@ def _moments(sums: Floats, middle: Floats) -> Moments:
     scatter[:, _UPPER[1], _UPPER[0]] = sums[:, 2 + SIDES :]
     scatter -= n[:, None, None] * mean[:, :, None] * mean[:, None, :]
     return Moments(n, mean + middle, scatter, active)
-
-
-def wilson(happened: int, n: int, confidence: float = 0.95) -> tuple[float, ...]:
-    """Return the lower bound of a share, the share, and the upper bound.
-
-    >>> [round(own, 4) for own in wilson(5, 100)]
-    [0.0215, 0.05, 0.1118]
-    """
-    from scipy.special import ndtri  # noqa: PLC0415 - scipy is slow to import
-
-    if n == 0:
-        return (float("nan"),) * 3
-    z2, share = float(ndtri((1 + confidence) / 2)) ** 2, happened / n
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    reach = (z2 * (share * (1 - share) / n + z2 / (4 * n**2))) ** 0.5 / (1 + z2 / n)
-    return max(0.0, middle - reach), share, min(1.0, middle + reach)

@@ -13,16 +13,15 @@ import polars as pl
 from rankine._base.checks import check_choice, check_number
 from rankine._base.text import count, grouped, p_equals, percent
 from rankine._io import open_table
-from rankine._io.columns import known_columns, told_column
+from rankine._io.columns import told_column
 from rankine._io.repeats import first_repeat
 from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
-from rankine._online.arms import coded
-from rankine._online.asked import sums_of
+from rankine._online.asked import refuse_for_users, sums_of
+from rankine._online.events import is_of_users
 from rankine._online.metrics import parts_of
 from rankine._online.moments import Moments
-from rankine._online.oddities import carriers
-from rankine._online.rules import COLUMNS, Rules
+from rankine._online.rules import Rules, is_currency
 from rankine._online.sources import rows_of
 from rankine._online.sums import new_by_day
 from rankine.errors import DataError, ParameterError, nearest
@@ -31,12 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._base.arrays import Bools, Floats
-    from rankine._online.asked import Looks
+    from rankine._online.asked import Given, Looks
     from rankine._online.sums import UserSums
 
-_PAIR = 2
-_NOWHERE = "(none)"
-"""The segment of users that have none."""
 _CLOSE = 8
 """Ids are close together if they span at most this many times their number."""
 
@@ -226,30 +222,7 @@ class Cohort:
             what = f"{' and '.join(parts)}, of {n}" if parts else "nothing"
             before = "; values before the test are not cut" if own.before else ""
             said.append((own.name, f"winsorize={share:g} cuts {what}{before}"))
-        notes = (*self.notes, *grouped(said), _NO_SEQUENCE)
-        return replace(self, measures=measures, notes=notes)
-
-    def carriers(self) -> list[str]:
-        """Name the users who carry much of the variance of a metric in their arm."""
-        if self.ids is None:
-            return []
-        columns, notes = self.columns(), []
-        names, codes = coded(self.frame["variant"])
-        arms = [(arm, np.flatnonzero(codes == n)) for n, arm in enumerate(names)]
-        for measure in self.measures:
-            if measure.quantile is not None:
-                continue
-            y, x = measure.sides(columns)
-            x = np.ones(len(y)) if x is None else x
-            for arm, rows in arms:
-                notes += carriers(measure.name, y, x, self.ids, rows, arm)
-        return notes
-
-
-_NO_SEQUENCE = (
-    "winsorize= leaves no confidence sequence: the caps come from the data, and change "
-    "from look to look"
-)
+        return replace(self, measures=measures, notes=(*self.notes, *grouped(said)))
 
 
 def check_names(option: str, given: Any, names: Sequence[str]) -> None:
@@ -266,18 +239,57 @@ def check_names(option: str, given: Any, names: Sequence[str]) -> None:
             raise ParameterError(msg)
 
 
-def from_events(
-    events: Any,
+def cohort_of(
+    given: Given,
     metrics: Any,
+    rules: Mapping[str, Any],
     *,
-    cuped: bool,
-    segment: str | None,
-    by: str | None = "variant",
+    unit: str | None,
+    by: str | None,
+    segment: str | None = None,
+    covariates: Mapping[str, Any] | None = None,
+    cuped: bool = False,
     daily: bool = False,
     memory_limit: int | str | None = None,
-    **rules: Any,
 ) -> Cohort:
-    """Take users from a log of events; without `by`, variants are ignored."""
+    """Read the users of a test; without `by`, variants are ignored.
+
+    Args:
+        given: a table of users or a log of events.
+        metrics: what is computed of them.
+        rules: how events are read.
+        unit: the column of users, or what converts.
+        by: the column of variants.
+        segment: a second column of groups.
+        covariates: columns from before the test, in a table of users.
+        cuped: whether to use events from before the test.
+        daily: whether to keep days separate, in a log of events.
+        memory_limit: the memory that the events may use.
+    """
+    if given.is_own:
+        refuse_for_users(rules, cuped=cuped, daily=daily, memory_limit=memory_limit)
+        return _from_users(given.data, metrics, unit, by, covariates or {}, segment)
+    if covariates is not None:
+        msg = "covariates are columns of a table of users; for events, give cuped=True"
+        raise ParameterError(msg)
+    rules = rules if unit is None else {**rules, "unit": unit}
+    return _from_events(
+        given.data, metrics, by, segment, rules, cuped=cuped, daily=daily,
+        memory_limit=memory_limit,
+    )  # fmt: skip
+
+
+def _from_events(
+    events: Any,
+    metrics: Any,
+    by: str | None,
+    segment: str | None,
+    rules: Mapping[str, Any],
+    *,
+    cuped: bool,
+    daily: bool,
+    memory_limit: int | str | None,
+) -> Cohort:
     if isinstance(metrics, str):
         metrics = [metrics]
     sums, looks = sums_of(
@@ -309,7 +321,7 @@ def from_events(
         raise DataError(msg)
     frame = sums.frame.drop("segment")
     if segment is not None:  # a user without one is in a segment, too
-        frame = sums.frame.with_columns(pl.col("segment").fill_null(_NOWHERE))
+        frame = sums.frame.with_columns(pl.col("segment").fill_null("(none)"))
     notes = [*sums.notes]
     if cuped:
         notes += _without_before(frame, measures)
@@ -326,13 +338,9 @@ def _refuse_currencies(
     sums: UserSums, segment: str, options: Mapping[str, Any]
 ) -> None:
     """Refuse money in several currencies, which a test adds up over its segments."""
-    given = (options.get("columns") or {}).get("currency")
-    every = sums.frame["segment"].drop_nulls().unique().sort()
-    if len(every) < _PAIR or not (
-        segment == given or known_columns([segment], "currency", COLUMNS)
-    ):
+    every, rules = sums.frame["segment"].drop_nulls().unique().sort(), Rules.of(options)
+    if len(every) <= 1 or not is_currency(segment, rules):
         return
-    rules = Rules.of(options)
     for name, metric in sums.metrics.items():
         if {"value", "cost"} & {*metric.needs(rules)}:
             msg = (
@@ -391,7 +399,7 @@ def _same_shares(counts: Floats) -> float:
     """
     from scipy.special import chdtrc  # noqa: PLC0415 - scipy is slow to import
 
-    if len(counts) < _PAIR or counts.shape[1] < _PAIR:
+    if min(counts.shape) <= 1:
         return 1.0
     expected = counts.sum(1, keepdims=True) * counts.sum(0) / counts.sum()
     if expected.min() < 5:  # noqa: PLR2004
@@ -409,17 +417,8 @@ def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[st
     notes = []
     for measure in measures:
         first, second = measure.before or (None, None)
-        if first is None:
-            continue
-        known = pl.lit(value=True)
-        for name in (first, second):
-            if name is not None and _has_gaps(frame[name]):
-                known &= pl.col(name).is_not_nan()
-        if second is not None:
-            known &= pl.col(second) != 0
-        elif not _has_gaps(frame[first]):
-            continue
-        n = frame.height - int(frame.select(known.sum()).item())
+        is_known = [] if second is None else [pl.col(second) != 0]
+        n = _n_without(frame, (first, second), *is_known)
         if n:
             said = (
                 f"{count(n, 'user')} of {frame.height:,} without a value before the "
@@ -429,16 +428,29 @@ def _without_before(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[st
     return grouped(notes)
 
 
-def from_users(
+def _n_without(
+    frame: pl.DataFrame, names: Sequence[str | None], *conditions: pl.Expr
+) -> int:
+    """Count the users who lack a number in some columns, or do not meet conditions."""
+    is_known = [
+        pl.col(name).is_not_nan()
+        for name in names
+        if name is not None and _has_gaps(frame[name])
+    ]
+    is_known += conditions
+    if not is_known:
+        return 0
+    return frame.height - int(frame.select(pl.all_horizontal(is_known).sum()).item())
+
+
+def _from_users(
     users: Any,
     metrics: Mapping[str, Any],
-    *,
     unit: str | None,
     variant: str | None,
     covariates: Mapping[str, Any],
     segment: str | None,
 ) -> Cohort:
-    """Take users from a table with one row per user."""
     measures = _asked(metrics, covariates)
     table = open_table(rows_of(users), "users")
     roles = {"unit": unit, "variant": variant, "segment": segment}
@@ -450,7 +462,10 @@ def from_users(
     wanted = dict.fromkeys(name for measure in measures for name in measure.columns)
     for name in wanted:
         told_column(table.names, name, table.name)
-    labels = dict.fromkeys([*column_of.values(), *wanted])
+    # Of a table of our own making, those count who do in a test of its log.
+    settled = _SETTLED if variant is not None and is_of_users(table.names) else ()
+    marks = [name for name in settled if name in table.names]
+    labels = dict.fromkeys([*column_of.values(), *wanted, *marks])
     loaded = table.load([*labels], [*wanted])
     frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
     origin: Any = origin_of(table.name, loaded)
@@ -461,23 +476,50 @@ def from_users(
     if "unit" in column_of:
         units = ids(frame[column_of["unit"]], "user", origin, hint="")[0]
         _refuse_twice(units, origin)
+    seen, excluded = _in_one_variant(frame, marks, column_of.get("variant"), origin)
     columns = [
-        _labels(frame[name], role, origin)
+        _labels(frame[name], role, origin, lenient=role == "variant" and bool(marks))
         for role, name in column_of.items()
         if role != "unit"
     ]
     columns += [_numbers(frame[name], name, origin) for name in wanted]
     typed = pl.DataFrame(columns)
+    if excluded:
+        typed, units = typed.filter(seen), None if units is None else units.filter(seen)
     notes = [*table.notes, *_left_out(typed, measures)]
     notes += _without_before(typed, measures)
-    return Cohort(typed, measures, tuple(notes), ids=units)
+    return Cohort(typed, measures, tuple(notes), excluded, ids=units)
 
 
-def _labels(column: pl.Series, role: str, origin: Any) -> pl.Series:
-    """Return variants or segments, none of which may be missing."""
+_SETTLED = "variants", "first_exposure"
+"""Columns of a table of users that say who counts in a test of its variants."""
+
+
+def _in_one_variant(
+    frame: pl.DataFrame, marks: Sequence[str], variant: str | None, origin: Any
+) -> tuple[pl.Series, dict[str, int]]:
+    """Say who was seen in one variant and exposed to it, and count the others."""
+    seen = pl.repeat(value=True, n=frame.height, eager=True)
+    excluded = {}
+    if "variants" in marks:
+        seen = numbers(frame["variants"], "variants", origin) <= 1
+        excluded["users in more than one variant"] = int((~seen).sum())
+    if marks and variant is not None:
+        there = pl.all_horizontal(
+            pl.col(name).is_not_null() & (pl.col(name).cast(pl.String) != "")
+            for name in {variant, *marks}
+        )
+        exposed = frame.select(there).to_series()
+        excluded["users without a variant"] = int((seen & ~exposed).sum())
+        seen &= exposed
+    return seen, {words: n for words, n in excluded.items() if n}
+
+
+def _labels(column: pl.Series, role: str, origin: Any, *, lenient: bool) -> pl.Series:
+    """Return variants or segments, of which none may be missing unless lenient."""
     if column.dtype == pl.Boolean:
         column = column.cast(pl.String)
-    return ids(column, role, origin, hint="")[0].alias(role)
+    return ids(column, role, origin, lenient=lenient, hint="")[0].alias(role)
 
 
 def _numbers(column: pl.Series, name: str, origin: Any) -> pl.Series:
@@ -499,13 +541,7 @@ def _has_gaps(column: pl.Series) -> bool:
 def _left_out(frame: pl.DataFrame, measures: Sequence[Measure]) -> list[str]:
     notes = []
     for measure in measures:
-        gaps = [
-            name for name in (measure.y, measure.x) if name and _has_gaps(frame[name])
-        ]
-        if not gaps:
-            continue
-        known = pl.all_horizontal(pl.col(name).is_not_nan() for name in gaps)
-        n = frame.height - int(frame.select(known.sum()).item())
+        n = _n_without(frame, (measure.y, measure.x))
         if n:
             said = (
                 f"{count(n, 'user')} without a value left out; if one arm has more of "

@@ -23,7 +23,7 @@ from rankine._io.tables import Places, origin_of, together
 from rankine._io.values import ids, numbers
 from rankine._online.rules import CODES, COLUMNS, KINDS, PASSIVE
 from rankine._online.texts import coded
-from rankine._online.times import DAY, times
+from rankine._online.times import DAY, SECOND, times
 from rankine._online.words import as_word, as_words, engaging_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError, NoRowsError, nearest
 
@@ -49,8 +49,10 @@ _OF_USERS = (
     "; for a table with one row per user, give ab_test metrics={name: column}, or "
     "rankine ab --users COLUMN; calibrate and plan take the same"
 )
-_FAR = 1 << 58
-"""Microseconds: the year 11103."""
+_OF_TABLES = {"user", "events", "impressions", "clicks", "actions"}
+"""Columns that every table of users has, and no log."""
+_FIRST, _LAST = -62_135_596_800 * SECOND, 253_402_300_800 * SECOND - 1
+"""The first and the last microsecond of the years 1 to 9999, which dates may be of."""
 _NEEDED = {"user": "a user", "kind": "a kind", "time": "a time"}
 _COMPARED = ("session", "variant", "segment", "value", "cost")
 
@@ -155,6 +157,15 @@ def open_log(data: Any, rules: Rules) -> Table:
     return open_table(data, "events", Reading(columns=dict(rules.columns) or None))
 
 
+def is_of_users(names: Collection[str]) -> bool:
+    """Say whether columns are those of a table of users.
+
+    >>> is_of_users(["user_id", "event"])
+    False
+    """
+    return {*names} >= _OF_TABLES
+
+
 def event_batches(
     data: Any,
     rules: Rules,
@@ -173,6 +184,13 @@ def event_batches(
     """
     given = dict(rules.columns)
     table = open_log(data, rules)
+    if is_of_users(table.names):
+        msg = (
+            f"{table.name} is a table of users, whose events are counted already; give "
+            "it to summarize, ab_test and the like, and put several together with "
+            "pl.concat"
+        )
+        raise DataError(msg)
     if table.parts[0].entries is not None:
         raise not_a_table(table.name)
     column_of = _resolved(table, given, by, segment)
@@ -188,6 +206,10 @@ def event_batches(
         raw = together([frame for frame, _ in loaded], [origin for _, origin in loaded])
         if raw.height == 0:
             continue
+        time = column_of.get("time")
+        if time is not None and raw.schema[time] == pl.Null:
+            del column_of["time"]
+            notes.append(f"{table.name}: {time} is empty, so there are no times")
         origin = origin_of(table.name, loaded)
         if len(table.parts) > 1:  # what is assumed about one file is assumed about all
             heights = tuple((rows, frame.height) for frame, rows in loaded)
@@ -344,11 +366,14 @@ def mixed(name: str, currency: str, other: str) -> DataError:
 
 
 def _clock(moments: pl.Series, title: str, origin: Rows | Places) -> str:
-    """Say how times were written; refuse those that are far beyond any log."""
-    ends: list[int] = [end for end in (moments.min(), moments.max()) if end is not None]  # type: ignore[misc]
-    if max(map(abs, ends), default=0) >= _FAR:
-        row = int((moments.abs() >= _FAR).arg_true()[0])
-        msg = f"{origin.where(row)}: {title} is thousands of years away"
+    """Say how times were written; refuse those that no date is of."""
+    ends: Any = moments.min(), moments.max()
+    if moments.null_count() < len(moments) and (ends[0] < _FIRST or ends[1] > _LAST):
+        row = int(((moments < _FIRST) | (moments > _LAST)).arg_true()[0])
+        msg = (
+            f"{origin.where(row)}: {title} is not in the years 1 to 9999; are all "
+            "times of the same unit?"
+        )
         raise DataError(msg)
     return moments.name
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from rankine._online.times import DAY, SECOND
 from rankine._online.users import (
     AMOUNTS,
     COLUMNS_OF_USERS,
-    OF_SESSIONS,
+    NEEDS,
     RETURNS,
     in_money,
 )
@@ -22,10 +22,6 @@ from rankine.errors import DataError, ParameterError, UnknownMetricError, neares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-_PAIR = 2
-_TAKEN = "day", "number"
-"""Columns beside those of metrics, where the sums of users are put together."""
 
 
 @dataclass(frozen=True)
@@ -249,12 +245,6 @@ METRICS: dict[str, OnlineMetric] = {
 """Name -> what is known about the metric."""
 
 
-_NEEDS = {
-    "revenue": "value", "orders": "value", "cost": "cost", "seconds_on_page": "time",
-    "timed_page_views": "time", "untimed_page_views": "time",
-    **dict.fromkeys(OF_SESSIONS, "time or session"),
-}  # fmt: skip
-"""A column of the table of users -> what a log needs for it."""
 _LOWER = {"cost", "bounces", "pageless_sessions", "untimed_page_views"}
 """Columns of which a test takes less for better, unless told otherwise."""
 
@@ -297,7 +287,7 @@ def own(name: str, given: Any) -> OnlineMetric:
     words = f"{y} / {x}" if x is not None else f"mean {y} of a user"
     if quantile is not None:
         words = f"the {quantile:g} quantile of {y} over users"
-    needs = tuple(dict.fromkeys(_NEEDS[each] for each in columns if each in _NEEDS))
+    needs = tuple(dict.fromkeys(NEEDS[each] for each in columns if each in NEEDS))
     counts = not {*columns} & {*AMOUNTS}  # money may be below 0: refunds and credits
     return OnlineMetric(
         lambda _: (sides[0], below),
@@ -312,15 +302,14 @@ def own(name: str, given: Any) -> OnlineMetric:
 
 def parts_of(name: str, given: Any) -> tuple[str, str | None, float | None]:
     """Read what a metric is computed from: its columns, and the share of a quantile."""
-    if isinstance(given, str):
-        return given, None, None
-    if isinstance(given, (tuple, list)) and len(given) == _PAIR:
-        first, second = given
-        if isinstance(first, str) and isinstance(second, str):
-            return first, second, None
-        if isinstance(first, str):
-            check_number(f"the quantile of {name}", second, above=0, below=1)
-            return first, None, float(second)
+    match given:
+        case str():
+            return given, None, None
+        case (str() as y, str() as x):
+            return y, x, None
+        case (str() as y, share):
+            check_number(f"the quantile of {name}", share, above=0, below=1)
+            return y, None, float(share)
     msg = (
         f"{name} must be a column for a mean, two for a ratio, or a column and a share "
         f"for a quantile, got {given!r}"
@@ -333,21 +322,24 @@ def check_metrics(asked: object, *, in_test: bool = False) -> None:
 
     Quantiles are for tests alone: a summary would need an interval of each.
     """
-    if isinstance(asked, Iterable) or asked is None:
-        for name, given in asked.items() if isinstance(asked, Mapping) else ():
-            quantile = parts_of(name, given)[2]
-            if quantile is not None and not in_test:
+    if isinstance(asked, Mapping):
+        for name, given in asked.items():
+            if parts_of(name, given)[2] is not None and not in_test:
                 msg = (
                     f"{name} is a quantile over users, which only tests compare: "
                     "ab_test, calibrate and users_needed, or rankine ab"
                 )
                 raise ParameterError(msg)
         return
-    msg = (
-        "metrics must be names such as ['ctr', 'roi'], or {name: column}, got "
-        f"{asked!r}"
-    )
-    raise ParameterError(msg)
+    several = isinstance(asked, Iterable) and not isinstance(asked, bytes)
+    if isinstance(asked, Collection):
+        several &= all(isinstance(name, str) for name in asked)
+    if not several and asked is not None:
+        msg = (
+            "metrics must be names such as ['ctr', 'roi'], or {name: column}, got "
+            f"{asked!r}"
+        )
+        raise ParameterError(msg)
 
 
 def _wanted(asked: Any) -> dict[str, OnlineMetric]:
@@ -376,9 +368,6 @@ def _wanted(asked: Any) -> dict[str, OnlineMetric]:
 
 def _named(name: str, given: Any) -> OnlineMetric:
     """Return a metric of the user's, or the one of ours that it is a name for."""
-    if name in _TAKEN:
-        msg = f"a metric cannot be called {name!r}; choose another name"
-        raise ParameterError(msg)
     if isinstance(given, str) and given in METRICS:
         return METRICS[given]
     return own(name, given)

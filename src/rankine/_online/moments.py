@@ -99,14 +99,15 @@ class Moments:
     def ratio(self, before: int = 0) -> tuple[Floats, Floats]:
         """Return a ratio of means, and the weights of a user's influence on it.
 
-        The influence is (y - R x) / mean x, a weighted sum of the columns.
+        The influence is (y - R x) / mean x, a weighted sum of the columns. Both are nan
+        where the mean of x is not above 0.
         """
         y, x = self.mean[..., 2 * before], self.mean[..., 2 * before + 1]
+        x = np.where(x > 0, x, np.nan)
         weights = np.zeros(self.mean.shape)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            ratio: Floats = np.where(x == 0, np.nan, y / x)
-            weights[..., 2 * before] = 1 / np.where(x == 0, np.nan, x)
-            weights[..., 2 * before + 1] = -ratio / x
+        ratio: Floats = y / x
+        weights[..., 2 * before] = 1 / x
+        weights[..., 2 * before + 1] = -ratio / x
         return ratio, weights
 
 

@@ -13,17 +13,10 @@ from rankine._base.checks import check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine._online.abresult import ABTest
-from rankine._online.asked import (
-    check_metrics,
-    check_options,
-    has_days,
-    is_own_table,
-    refuse_for_users,
-)
-from rankine._online.cohort import check_names, from_events, from_users
+from rankine._online.asked import check_options, opened
+from rankine._online.cohort import check_names, cohort_of
+from rankine._online.metrics import check_metrics
 from rankine._online.quantiles import drawn
-from rankine._online.rules import Rules
-from rankine._online.table import opened
 from rankine._online.variants import Margin
 from rankine._stats.power import needed_for_groups
 from rankine.errors import ParameterError
@@ -116,7 +109,7 @@ def users_needed(
             the control such as "2%"; or one for each metric.
         power: how often it should be found.
         metrics: for a table of users or events, as in `ab_test`.
-        unit: for a table of users, the column of their ids.
+        unit: for a table of your own, the column of their ids.
         share: the share of users in the variant; for a test, as it was.
         confidence: the level of the new test; for a test, as it was.
         memory_limit: for events, as in `ab_test`.
@@ -140,7 +133,7 @@ def users_needed(
     12687
     """
     check_options(users_needed, rules)
-    check_metrics(metrics)
+    check_metrics(metrics, in_test=True)
     check_number("power", power, above=0, below=1)
     check_number("share", share, above=0, below=1)
     check_number("confidence", confidence, above=0, below=1)
@@ -233,21 +226,11 @@ def _of_data(
     memory_limit: int | str | None,
     rules: dict[str, Any],
 ) -> tuple[list[_Row], Sequence[int], list[str]]:
-    arrivals: Sequence[int] = ()
-    data = opened(data, Rules.of(rules))
-    if is_own_table(data, metrics, unit, rules):
-        refuse_for_users(rules, memory_limit=memory_limit)
-        cohort = from_users(
-            data, metrics, unit=unit, variant=None, covariates={}, segment=None
-        )
-    else:
-        rules = rules if unit is None else {**rules, "unit": unit}
-        daily = has_days(data, rules)
-        cohort = from_events(
-            data, metrics, cuped=False, segment=None, by=None, daily=daily,
-            memory_limit=memory_limit, **rules,
-        )  # fmt: skip
-        arrivals = cohort.arrivals
+    given = opened(data, metrics, unit, rules)
+    cohort = cohort_of(
+        given, metrics, rules, unit=unit, by=None,
+        daily=given.has_days and not given.is_own, memory_limit=memory_limit,
+    )  # fmt: skip
     rows: list[_Row] = []
     columns = cohort.columns()
     for measure in cohort.measures:
@@ -262,4 +245,4 @@ def _of_data(
         deviation = math.sqrt(variance * (1 / share + 1 / (1 - share)))
         rows.append((measure.name, None, float(value), deviation, share))
     quantiles = [own.name for own in cohort.measures if own.quantile is not None]
-    return rows, arrivals, quantiles
+    return rows, () if given.is_own else cohort.arrivals, quantiles

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats, Ints
 
-_HEAVY = 0.1
+CARRIES = 0.1
+"""The share of a metric's variance, or of all events, above which a user is named."""
 _FEW_USERS = 20
 """With fewer users than this, one may well have a tenth of the events."""
 _USUAL, _TIMES = 0.99, 20
@@ -54,9 +55,13 @@ def oddities(rows: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[st
     if pageless and pageless < total["sessions"]:
         n = count(pageless, "session")
         notes.append(f"{n} without a page view: counted, and none of them bounces")
-    if total["untimed_page_views"]:
-        n = count(total["untimed_page_views"], "page view")
-        notes.append(f"{n} at the end of a session: no time on page")
+    if untimed := total["untimed_page_views"]:
+        n, why = count(untimed, "page view"), ""
+        where = " at the end of a session"
+        if untimed > total["sessions"] - pageless:  # only one of each is at its end
+            lacks = "times are dates" if "time" in has else "the log has no times"
+            where, why = "", f", as {lacks}"
+        notes.append(f"{n}{where}: no time on page{why}")
     if "value" in has and total["revenue"] < 0:
         notes.append("revenue is negative: refunds exceed sales")
     return notes
@@ -79,7 +84,7 @@ def _busiest(each: pl.DataFrame, ids: pl.Series) -> list[str]:
         return [said]
     share = most / max(total, 1)
     return [f"user {str(heaviest)!r} has {percent(share)} of the events"] * (
-        share >= _HEAVY
+        share >= CARRIES
     )
 
 
@@ -115,12 +120,12 @@ def carriers(
     if math.isnan(y.sum() + x.sum()):
         known = ~np.isnan(y + x)
         y, x, rows = y[known], x[known], rows[known]
-    if len(y) < _FEW_USERS or not x.sum():
+    if len(y) < _FEW_USERS or not x.sum() > 0:
         return []
     ratio = y.sum() / x.sum()
     squares = y - ratio * x
     squares *= squares
-    least = _HEAVY * squares.sum()
+    least = CARRIES * squares.sum()
     if squares.max() <= least or not influences(y, x, ratio).any():
         return []
     heavy = np.flatnonzero(squares > least)

@@ -427,7 +427,8 @@ def time_on_page(
         users, dwell = counts.page_views()
         times = dwell / SECOND
     if len(times) == 0:
-        why = "time_on_page is undefined: no page view has a next"
+        lacks = "a next" if events is None or counts.facts.fine else "a time of day"
+        why = f"time_on_page is undefined: no page view has {lacks}"
         return Rate("time_on_page", math.nan, NONE, 0, confidence, (*notes, why))
     if quantile is None:
         value, bounds = clustered(times, np.ones(len(times)), confidence, (0, math.inf))

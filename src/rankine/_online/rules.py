@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from rankine._base.checks import check_choice, check_count, check_flag
-from rankine._io.columns import check_parts
+from rankine._io.columns import check_parts, known_columns
 from rankine._online.times import DAY, PERIODS, SECOND, check_zone, span
 from rankine.errors import ParameterError, nearest
 
@@ -54,6 +54,7 @@ PASSIVE = KINDS[: KINDS.index("click")]
 MONEY = 10**18
 """Money is kept in whole parts of this size, so that sums are exact in any order."""
 Unit = Literal["users", "sessions", "clicks"]
+UNITS = get_args(Unit)
 LastPage = Literal["exclude", "heartbeat"]
 Incomplete = Literal["leave out", "keep"]
 
@@ -119,7 +120,7 @@ class Rules:
         check_parts(self.columns, COLUMNS)
         for kind in self.kinds.values():
             check_choice("a kind of event", kind, KINDS)
-        check_choice("unit", self.unit, ("users", "sessions", "clicks"))
+        check_choice("unit", self.unit, UNITS)
         check_choice("last_page", self.last_page, ("exclude", "heartbeat"))
         check_choice("duplicates", self.duplicates, ("drop", "keep"))
         check_choice("incomplete", self.incomplete, ("leave out", "keep"))
@@ -182,6 +183,14 @@ def check_titles(
                 "name; rename that column in your log"
             )
             raise ParameterError(msg)
+
+
+def is_currency(column: str | None, rules: Rules) -> bool:
+    """Say whether a column that divides users holds currencies."""
+    if column is None:
+        return False
+    named = column == rules.columns.get("currency")
+    return named or bool(known_columns([column], "currency", COLUMNS))
 
 
 def check_groups(by: object, segment: object) -> None:

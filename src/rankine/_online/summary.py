@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._online.spreads import Pairs
-    from rankine._online.sums import Counted, UserSums
+    from rankine._online.sums import Counted
     from rankine._online.times import Every
 
 BEYOND_GROUPS = {
@@ -163,8 +163,9 @@ class Accumulator:
     a third of that.
 
     Args:
-        metrics: their names; all that the log has columns for, if not given.
-        by: as in `summarize`.
+        metrics: as in `summarize`: names, or {name: column of the table of users}.
+        by: as in `summarize`: "variant" or the column that ``columns=`` names as such
+            are the arms of a test, any other column only divides users.
         segment: as in `summarize`.
         daily: as in `summarize`, like the next two.
         weekly: whether each week has its own row.
@@ -265,10 +266,6 @@ class Accumulator:
             return self._counted
         return UserCounts.of_log(self._log, every=self.every)
 
-    def sums(self) -> UserSums:
-        """Return the sums of every user so far."""
-        return self.counts().sums(self.metrics)
-
     def result(self) -> Summary:
         """Return the metrics of all events so far."""
         return summary_of(self.counts(), self.metrics, self.confidence)
@@ -309,8 +306,9 @@ def summarize(
             column)} for a ratio of sums, such as {"revenue_per_user": "revenue", "aov":
             ("revenue", "orders"), "ctr": "ctr"}.
         by: the column that divides users into groups. With "variant", or the column
-            that ``columns=`` names as such, they are the arms of a test: users in
-            several are left out, and only what follows the first exposure counts.
+            that ``columns={"variant": ...}`` names, they are the arms of a test: users
+            in several are left out, and only what follows the first exposure counts.
+            Any other column only divides users, whatever its name is.
         segment: a second column; a user belongs to the first segment that is seen.
         daily: whether each day has its own row, in the column ``day``.
         weekly: whether each week has one, which begins on the Monday in ``week``.

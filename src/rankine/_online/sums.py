@@ -23,6 +23,7 @@ from rankine._online.events import ABOUT
 from rankine._online.log import LABELS
 from rankine._online.metrics import OnlineMetric, chosen
 from rankine._online.oddities import counted, oddities
+from rankine._online.rules import Rules, is_currency
 from rankine._online.spreads import paired
 from rankine._online.times import DAY, dated, on_clocks
 from rankine._online.users import (
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from rankine._base.arrays import AnyArray, Bools
     from rankine._online.events import Facts
     from rankine._online.log import EventLog
-    from rankine._online.rules import Rules
     from rankine._online.spreads import Pairs
     from rankine._online.times import Every
 
@@ -204,17 +204,25 @@ class UserCounts:
         by_arm = is_arm(log.by, rules)
         how = Counting.of(rules, facts, by_arm=by_arm, every=every)
         _refuse_unexposed(how)
-        parts = [how.rows(events) for events in log.parts()]
+        groups = zip(LABELS, (log.by, log.segment), strict=True)
+        paid_in = [label for label, column in groups if is_currency(column, rules)]
+        parts = []
+        for events in log.parts():
+            rows, seen, n_again = how.rows(events)
+            for label in paid_in:
+                _refuse_currencies(events, seen, label, log.texts(label).sort())
+            parts.append((rows, seen, n_again))
         if not parts:
             raise _unusable(facts)
-        rows, seen, again = zip(*parts, strict=True)
-        users = pl.concat(seen).sort("user")
+        counted_rows, of_users, again = zip(*parts, strict=True)
+        users = pl.concat(of_users).sort("user")
         texts = {
             label: pl.concat([NOWHERE, log.texts(label).sort()]) for label in LABELS
         }
         counts = UserCounts(
             rules, log.by, log.segment, by_arm, every, facts, users, texts,
-            by_number(pl.concat(rows), users["user"]), sum(again), log, rules.timezone,
+            by_number(pl.concat(counted_rows), users["user"]), sum(again), log,
+            rules.timezone,
         )  # fmt: skip
         return counts if part else counts.ended()
 
@@ -679,6 +687,27 @@ def days_text(size: int) -> str:
     ('14 days', '1 day', '0.5 days')
     """
     return "1 day" if size == DAY else f"{size / DAY:g} days"
+
+
+def _refuse_currencies(
+    events: pl.DataFrame, seen: pl.DataFrame, label: str, names: pl.Series
+) -> None:
+    """Refuse amounts in another currency than that of the group a user counts in."""
+    amounts = [name for name in ("value", "cost") if name in events.columns]
+    if label not in events.columns or not amounts:
+        return
+    is_paid = pl.any_horizontal(pl.col(name) != 0 for name in amounts)
+    paid = events.filter(is_paid & (pl.col(label) > 0)).select("user", label)
+    groups = seen.select("user", pl.col(label).alias("group"))
+    odd = paid.join(groups, on="user").filter(pl.col(label) != pl.col("group"))
+    if odd.height:
+        user, paid_in, group = odd.sort("user", label).row(0)
+        msg = (
+            f"user {str(user)!r} has amounts in {names[paid_in - 1]}, but counts in "
+            f"{names[group - 1]}, which was seen first; convert them to one currency, "
+            "or give one currency at a time"
+        )
+        raise DataError(msg)
 
 
 def _unusable(facts: Facts) -> DataError:

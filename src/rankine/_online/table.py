@@ -7,20 +7,18 @@ or from a file tomorrow.
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from rankine._io.columns import known_columns
 from rankine._io.repeats import first_repeat
 from rankine._io.tables import Table, origin_of, together
 from rankine._io.values import ids as ids_of
 from rankine._io.values import numbers
-from rankine._online.events import Facts, labels, open_log
+from rankine._online.events import Facts, is_of_users, labels, open_log
 from rankine._online.log import LABELS, EventLog
-from rankine._online.rules import COLUMNS, Rules, check_groups, every_of
+from rankine._online.rules import Rules, check_groups, every_of
 from rankine._online.sources import Query, refuse_database
 from rankine._online.sums import NOWHERE, UserCounts
 from rankine._online.times import (
@@ -38,7 +36,8 @@ from rankine._online.users import (
     BEFORE,
     COLUMNS_OF_USERS,
     COUNTS,
-    OF_SESSIONS,
+    NEEDS,
+    OF_KIND,
     RETURNS,
     ROW,
     added,
@@ -52,7 +51,6 @@ from rankine.errors import (
     DataError,
     NoRowsError,
     ParameterError,
-    RankineError,
     nearest,
 )
 
@@ -61,13 +59,10 @@ if TYPE_CHECKING:
 
     from rankine._io.sources import Rows
     from rankine._io.tables import Places
-    from rankine._online.sums import UserSums
     from rankine._online.times import Every
 
 _BEFORE = "_before"
 """How the names of columns end that count what came before the first exposure."""
-_ALWAYS = {"user", "events", "impressions", "clicks", "actions"}
-"""Columns that every table of users has, and no log."""
 _OF_USER = "variants", "first_exposure", "window_over"
 """What is known of a user, whatever the day."""
 _OBSERVED = "days_observed"
@@ -78,36 +73,8 @@ _AFTER = (*RETURNS.values(), _OBSERVED)
 _ASKED_LATER = {"unit", "columns", "max_events", "incomplete"}
 """Rules that are about metrics, names or users, not about how events are counted."""
 _ARM = "variant"
-_OF_LOGS = "event", "user", "session"
-_OF_TIME = "seconds_on_page", "timed_page_views", "untimed_page_views"
 _MOST = 9e12
 """The most money of a user that a table may give: more is not known to a millionth."""
-_KINDS = {
-    "impressions": "impression", "clicks": "click", "page_views": "pageview",
-    "conversions": "conversion",
-}  # fmt: skip
-
-
-def user_sums(
-    events: Any,
-    metrics: Sequence[str] | None = None,
-    *,
-    by: str | None = "variant",
-    segment: str | None = None,
-    every: Every | None = None,
-    **rules: Any,
-) -> UserSums:
-    """Return the sums of every user, from a log of events.
-
-    Args:
-        events: the log: a path, a frame, or what `read_table` returns.
-        metrics: their names; all that the log has columns for, if not given.
-        by: the column that divides users into groups.
-        segment: a second such column.
-        every: what is kept separate: days, weeks or hours.
-        **rules: see `Rules`.
-    """
-    return counts_of(events, Rules.of(rules), by, segment, every=every).sums(metrics)
 
 
 def counts_of(
@@ -152,67 +119,12 @@ def _parts(data: Any, rules: Rules) -> Iterator[Any]:
     yield from batches
 
 
-def is_of_users(names: Collection[str]) -> bool:
-    """Say whether columns are those of a table of users.
-
-    >>> is_of_users(["user_id", "event"])
-    False
-    """
-    return {*names} >= _ALWAYS
-
-
-def opened(data: Any, rules: Rules) -> Any:
-    """Open a file, so that its columns can be seen; standard input is read only once.
-
-    A file that cannot be opened is returned as it is: who reads it says why.
-    """
-    if not isinstance(data, (str, PathLike)):
-        return data
-    try:
-        refuse_database(data)
-        return open_log(data, rules)
-    except RankineError:
-        return data
-
-
-def names_of(data: Any, rules: Rules) -> tuple[str, ...]:
-    """Return the columns of a log or a table; none if it cannot be opened."""
-    try:
-        if isinstance(data, Query):
-            return tuple(next(iter(data)).columns)
-        refuse_database(data)
-        return open_log(data, rules).names
-    except RankineError:
-        return ()
-
-
-def holds_events(names: Sequence[str], named: Collection[str] = ()) -> bool:
-    """Say whether columns are those of a log, or of the table of users made of one.
-
-    Args:
-        names: the columns.
-        named: the parts of an event whose columns the user has named.
-
-    >>> holds_events(["user_id", "event"]), holds_events(["user_id", "spent"])
-    (True, False)
-    """
-    known = {part for part in _OF_LOGS if known_columns(names, part, COLUMNS)}
-    known |= {*_OF_LOGS} & {*named}
-    return is_of_users(names) or ("event" in known and len(known) > 1)
-
-
 def table_of(counts: UserCounts) -> pl.DataFrame:
     """Return what was counted as the table that users see."""
     refuse_taken(counts.by, counts.segment)
     has, every = counts.facts.has, counts.every
     keys = ["user", *(["period"] if every else [])]
-    absent = {
-        *(() if {"time", "session"} & has else OF_SESSIONS),
-        *(() if "time" in has else (*_OF_TIME, _OBSERVED)),
-        *({*RETURNS.values()} - has),
-        *(() if "value" in has else ("revenue", "orders")),
-        *(() if "cost" in has else ("cost",)),
-    }
+    absent = {name for name, need in NEEDS.items() if not has & {*need.split(" or ")}}
     names = [name for name in COLUMNS_OF_USERS if name not in absent]
     rows, since = counts.rows, [name for name in _AFTER if name not in absent]
     sides = [(AFTER, "", [*names, *since])]
@@ -269,7 +181,9 @@ def users(
 
     Args:
         log: a log of events, as `summarize` takes it; or an `Accumulator`.
-        by: as in `summarize`, like the next five.
+        by: as in `summarize`, like the next five: "variant" or the column that
+            ``columns=`` names as such are the arms of a test, any other column only
+            divides users.
         segment: a second column; a user belongs to the first segment that is seen.
         daily: whether each day of a user has a row of its own.
         weekly: whether each week of a user has one.
@@ -550,17 +464,12 @@ def _flags(column: pl.Series, origin: Rows | Places) -> pl.Series:
 
 def _refuse_fewer(names: Collection[str], title: str) -> None:
     """Refuse a table without some of its columns, whose counts would be taken for 0."""
-    of_log: dict[tuple[str, ...], tuple[str, ...]] = {
-        OF_SESSIONS: OF_SESSIONS,
-        _OF_TIME: _OF_TIME,
-        ("revenue", "orders"): ("revenue", "orders"),
-        ("cost",): (),
-        (*RETURNS.values(),): (_OBSERVED,),
-    }
+    made = {NEEDS[name] for name in {*NEEDS} & {*names}}
     needed = {
-        name for some, every in of_log.items() for name in every if {*some} & {*names}
+        name for name in COLUMNS_OF_USERS if name not in NEEDS or NEEDS[name] in made
     }
-    needed |= {*COLUMNS_OF_USERS} - {name for some in of_log for name in some}
+    if {*RETURNS.values()} & {*names}:
+        needed.add(_OBSERVED)
     if f"events{_BEFORE}" in names:
         needed |= {
             f"{name}{_BEFORE}" for name in {*names, *needed} & {*COLUMNS_OF_USERS}
@@ -637,7 +546,7 @@ def _facts(frame: pl.DataFrame, columns: dict[str, str], table: Table) -> Facts:
         given = [column for column in (name, name + _BEFORE) if column in names]
         return sum(int(frame[column].sum()) for column in given)
 
-    kinds = {kind for name, kind in _KINDS.items() if total(name)}
+    kinds = {kind for name, kind in OF_KIND.items() if total(name)}
     return Facts(
         frozenset(has), frozenset(kinds), frozenset(), "", "", True, None,
         total("events"), {}, {}, table.notes,

@@ -1,4 +1,4 @@
-"""Columns of a few texts, such as variants and kinds of events, as small numbers."""
+"""Columns of few values, such as variants and kinds of events, as small numbers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _FREQUENT = 12
 
 
 def coded(column: pl.Series) -> tuple[pl.Series, AnyArray]:
-    """Return the texts of a column, and the number of each row's text from 1.
+    """Return the values of a column, and the number of each row's value from 1.
 
-    The number is 0 where a row has no text.
+    The number is 0 where a row has none. The values, texts or ints, are in no order.
 
     >>> texts, numbers = coded(pl.Series(["b", None, "b"]))
     >>> texts.to_list(), numbers.tolist()

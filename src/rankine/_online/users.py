@@ -51,10 +51,27 @@ the row of the start, so that they add up as all others do.
 """
 AMOUNTS = "revenue", "cost"
 """Money in whole parts of `MONEY`."""
-OF_SESSIONS = (
-    "sessions", "converting_sessions", "pageless_sessions", "bounces",
-    "engaged_sessions", "converting_clicks",
-)  # fmt: skip
+NEEDS = {
+    **dict.fromkeys(
+        (
+            "sessions", "converting_sessions", "pageless_sessions", "bounces",
+            "engaged_sessions",
+        ),
+        "time or session",
+    ),
+    **dict.fromkeys(
+        (
+            "converting_clicks", "seconds_on_page", "timed_page_views",
+            "untimed_page_views",
+        ),
+        "time",
+    ),
+    **dict.fromkeys(("orders", "revenue"), "value"),
+    "cost": "cost",
+    **{name: name for name in RETURNS.values()},
+    "days_observed": "time",
+}  # fmt: skip
+"""What a log must have for a column; all logs have the others."""
 COLUMNS_OF_USERS = (
     *(
         "seconds_on_page" if name == "dwell" else name
@@ -64,10 +81,11 @@ COLUMNS_OF_USERS = (
     *AMOUNTS,
 )
 """The numbers in the table of users that are known from before the exposure, too."""
-_OF_KIND = {
+OF_KIND = {
     "impressions": "impression", "clicks": "click", "page_views": "pageview",
     "conversions": "conversion",
 }  # fmt: skip
+"""The columns that count events of a kind."""
 _EXACT = 1e6
 """Amounts are whole numbers of this part, and of parts of `MONEY` below it."""
 
@@ -79,7 +97,8 @@ class Counting:
     Attributes:
         rules: what the user says about the log.
         has: the parts that the log has.
-        fine: whether times have a time of day, so that identical rows are duplicates.
+        fine: whether times have a time of day, so that identical rows are duplicates,
+            and the time between two page views is known.
         by_arm: whether variants are the arms of a test, in which only what follows the
             first exposure counts.
         every: what is kept separate: days, weeks or hours.
@@ -297,7 +316,7 @@ class Counting:
         what a session has in a period.
         """
         begins = _changes("visit") | _changes("period")
-        kinds = {name: pl.col("kind") == CODES[kind] for name, kind in _OF_KIND.items()}
+        kinds = {name: pl.col("kind") == CODES[kind] for name, kind in OF_KIND.items()}
         kinds["acts"] = pl.col("kind") >= len(PASSIVE)
         kinds["actions"] = pl.col("fact") % 2 == 1
         if "value" in self.has:
@@ -351,7 +370,7 @@ class Counting:
         dwell = pl.col("time").shift(-1) - pl.col("time")
         if self.rules.longest is not None:
             dwell = dwell.clip(upper_bound=self.rules.longest)
-        known = ~last & ("time" in self.has)
+        known = ~last & ("time" in self.has and self.fine)
         dwell = pl.when(known).then(dwell).otherwise(None)
         return views.with_columns(dwell.alias("dwell")).filter(pl.col("kind") == page)
 

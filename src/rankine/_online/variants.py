@@ -30,6 +30,7 @@ from rankine._online.effects import (
     Effect,
     effect_of,
 )
+from rankine._online.oddities import CARRIES, carriers
 from rankine._online.quantiles import DRAWS, QuantileEffect
 from rankine._online.rules import Rules
 from rankine._online.summary import Accumulator
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats
     from rankine._online.abresult import Settings
+    from rankine._online.arms import Place
     from rankine._online.cohort import Cohort, Measure
 
 _UNEVEN = 1.5
@@ -103,20 +105,23 @@ def margins_of(margin: Any, cohort: Cohort) -> dict[str, Margin]:
 
 
 def limits_of(data: Any, cap: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the caps and the window of a test, as its settings tell them.
+    """Return the caps, the window and the limit of events, for the settings of a test.
 
-    An accumulator has the cap of page views and the window that it was made with.
+    Those of a log are those that an accumulator was made with, if it has read it.
     """
     caps = cap if isinstance(cap, Mapping) else {}
     if isinstance(data, Accumulator):
         read = data.rules
     else:
         seconds = None if isinstance(cap, Mapping) else cap
-        read = Rules(cap=seconds, window=rules.get("window"))
+        read = Rules(
+            cap=seconds, window=rules.get("window"), max_events=rules.get("max_events")
+        )
     return {
         "cap": {name: float(most) for name, most in caps.items()},
         "page_cap": None if read.longest is None else read.longest / SECOND,
         "window": None if read.within is None else read.within / DAY,
+        "max_events": read.max_events,
     }
 
 
@@ -165,7 +170,7 @@ def compared(
                 reasons += [
                     (place, why) for why in _reasons(effect, above, settings.confidence)
                 ]
-    notes += grouped(reasons)
+    notes += [*grouped(reasons), *_carriers(cohort, known, sizes)]
     details = _corrected(pl.DataFrame(rows, EFFECTS), settings)
     warnings = [*srm.warnings, *cohort.warnings, *_heavy(cohort, sizes, control)]
     warnings += grouped(doubts)
@@ -370,7 +375,7 @@ def _reasons(effect: Effect, above: str, confidence: float) -> list[str]:
     if above:
         return [f"undefined, as {above}"]
     if math.isnan(effect.difference):
-        return ["undefined, as a denominator is 0 or an arm has no users"]
+        return ["undefined, as a denominator is 0 or less, or an arm has no users"]
     alone = min(effect.a.n, effect.b.n) < 2  # noqa: PLR2004
     if isinstance(effect, QuantileEffect):
         return [_ALONE] if alone else _of_draws(effect, 1 - confidence)
@@ -441,6 +446,39 @@ def _heavy(cohort: Cohort, sizes: Mapping[str, int], control: str) -> list[str]:
                 "narrow, and a cap that is fixed in advance helps"
             )
     return said
+
+
+def _carriers(
+    cohort: Cohort, known: Mapping[Place, Any], sizes: Mapping[str, int]
+) -> list[str]:
+    """Name the users who carry much of the variance of a metric in their arm.
+
+    The moments of an arm give its sum of (y - R x)^2, and the least and largest y and x
+    of all users bound each of its terms: only where the bound is large are users looked
+    at, one by one.
+    """
+    if cohort.ids is None:
+        return []
+    columns, notes = cohort.columns(), []
+    frame = cohort.frame.select(*columns)
+    ends = {side.name: np.array([side.min(), side.max()], float) for side in frame}
+    for measure in cohort.measures:
+        for variant in sorted(sizes):
+            arm = known.get((measure, variant, None))
+            if arm is None or measure.quantile is not None:
+                continue
+            ratio, weights = arm.ratio()
+            squares = arm.variance(weights) * (arm.n - 1) * arm.mean[1] ** 2
+            y, x = measure.sides(ends)
+            most = np.abs(y[:, None] - ratio * (1 if x is None else x)).max() ** 2
+            if not most > (1 - _CLOSE) * CARRIES * squares > 0:
+                continue
+            rows = (cohort.frame["variant"].cast(pl.String) == variant).arg_true()
+            y, x = measure.sides(columns)
+            x = np.ones(len(y)) if x is None else x
+            ids = cohort.ids
+            notes += carriers(measure.name, y, x, ids, rows.to_numpy(), variant)
+    return notes
 
 
 def _doubts(effect: Effect, place: str) -> list[tuple[str, str]]:

@@ -103,6 +103,10 @@ def how(test: ABTest) -> str:
             "draws from the bootstrap distribution of a quantile (seed "
             f"{settings.seed})"
         )
+    if settings.winsorize is not None:
+        way += f"; what users count is capped at its {settings.winsorize:g} quantile"
+    if settings.max_events is not None:
+        way += f"; users with more than {settings.max_events:,} events left out"
     corrected = _CORRECTED.get(
         settings.correction, f"corrected by {settings.correction}"
     )

@@ -125,10 +125,11 @@ def read_test(node: Node) -> ABTest:
 
 def _settings(node: Node, name: str) -> Settings:
     caps = node["cap"].entries()
-    limits = (node["page_cap"], node["window"])
-    page_cap, window = (
-        None if part.value is None else _finite(part) for part in limits
+    page_cap, window, winsorize = (
+        None if node[name].value is None else _finite(node[name])
+        for name in ("page_cap", "window", "winsorize")
     )
+    most = node["max_events"]
     settings = Settings(
         control=node["control"].text(),
         confidence=node["confidence"].number(),
@@ -142,6 +143,8 @@ def _settings(node: Node, name: str) -> Settings:
         cap={metric: _finite(part) for metric, part in caps.items()},
         page_cap=page_cap,
         window=window,
+        winsorize=winsorize,
+        max_events=None if most.value is None else most.count(),
     )
     try:
         check_settings(settings)

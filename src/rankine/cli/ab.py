@@ -152,9 +152,7 @@ def command(
     rankine ab users.csv --control A --users user_id -m ctr=clicks/views
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._online.abtest import ab_test  # noqa: PLC0415 - --help stays fast
-    from rankine._online.asked import has_days  # noqa: PLC0415
-    from rankine._online.rules import Rules  # noqa: PLC0415
-    from rankine._online.table import opened  # noqa: PLC0415
+    from rankine._online.asked import opened  # noqa: PLC0415
     from rankine._report.abtest import to_text  # noqa: PLC0415
 
     if sum((as_json, as_csv, as_markdown)) > 1:
@@ -177,9 +175,10 @@ def command(
     if most:
         caps = _numbers("most", most)
     log, notes = events_of(events, sql, queries, given["kinds"])
-    log = opened(log, Rules.of(rules))
+    found = opened(log, asked, unit, rules)
+    log = found.data
     if report is not None and users is None:
-        daily = daily or has_days(log, rules)
+        daily = daily or found.has_days
     with _named_as("--most" if most else "--cap"):
         test = ab_test(
             log, control=control, metrics=asked, unit=unit,
