@@ -154,6 +154,10 @@ def test_what_cannot_be_planned(
         (["-m", "ctr", "--cuped"], {"metrics": ["ctr"], "cuped": True}),
         (["--unit", "clicks", "--cap", "20"], {"unit": "clicks", "cap": 20}),
         (["--max-events", "20"], {"max_events": 20}),
+        (
+            ["-m", "spent=revenue", "--winsorize", "0.99"],
+            {"metrics": {"spent": "revenue"}, "winsorize": 0.99},
+        ),
         (["--memory", "1k"], {"memory_limit": 1024}),
     ],
     ids=lambda own: " ".join(own) if isinstance(own, list) else "",

@@ -168,6 +168,19 @@ def test_a_cap_by_metric_and_that_of_an_accumulator_are_settings() -> None:
     assert of_users(cap={"bought": 1}).settings.cap == {"bought": 1}
 
 
+def test_the_time_zone_and_whole_windows_are_settings(tmp_path: Path) -> None:
+    options: Any = {"window": 1, "incomplete": "keep", "timezone": "Asia/Tokyo"}
+    test = rk.online.ab_test(EVENTS, control="A", metrics=["ctr"], **options)
+    test.save(tmp_path / "test.json")
+
+    found = rk.load(tmp_path / "test.json").settings
+
+    assert found == test.settings
+    assert (found.incomplete, found.timezone) == ("keep", "Asia/Tokyo")
+    plain = rk.online.ab_test(EVENTS, control="A", metrics=["ctr"]).settings
+    assert (plain.incomplete, plain.timezone) == (None, None)
+
+
 # Damage
 
 

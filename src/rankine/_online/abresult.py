@@ -83,6 +83,9 @@ class Settings:
         winsorize: the quantile over all users at which numerators and denominators are
             cut.
         max_events: users with more events were left out, in a log of events.
+        incomplete: whether users whose window is not over were kept or left out; None
+            without a window.
+        timezone: the time zone of days; None for UTC.
     """
 
     control: str
@@ -99,6 +102,8 @@ class Settings:
     window: float | None = None
     winsorize: float | None = None
     max_events: int | None = None
+    incomplete: str | None = None
+    timezone: str | None = None
 
     @property
     def alpha(self) -> float:

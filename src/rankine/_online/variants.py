@@ -105,7 +105,7 @@ def margins_of(margin: Any, cohort: Cohort) -> dict[str, Margin]:
 
 
 def limits_of(data: Any, cap: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the caps, the window and the limit of events, for the settings of a test.
+    """Return what was said about events, for the settings of a test.
 
     Those of a log are those that an accumulator was made with, if it has read it.
     """
@@ -114,14 +114,14 @@ def limits_of(data: Any, cap: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
         read = data.rules
     else:
         seconds = None if isinstance(cap, Mapping) else cap
-        read = Rules(
-            cap=seconds, window=rules.get("window"), max_events=rules.get("max_events")
-        )
+        read = Rules.of({**rules, "cap": seconds})
     return {
         "cap": {name: float(most) for name, most in caps.items()},
         "page_cap": None if read.longest is None else read.longest / SECOND,
         "window": None if read.within is None else read.within / DAY,
         "max_events": read.max_events,
+        "incomplete": None if read.within is None else read.incomplete,
+        "timezone": read.timezone,
     }
 
 

@@ -130,6 +130,10 @@ def _settings(node: Node, name: str) -> Settings:
         for name in ("page_cap", "window", "winsorize")
     )
     most = node["max_events"]
+    incomplete, timezone = (
+        None if part.value is None else part.text()
+        for part in (node["incomplete"], node["timezone"])
+    )
     settings = Settings(
         control=node["control"].text(),
         confidence=node["confidence"].number(),
@@ -145,6 +149,8 @@ def _settings(node: Node, name: str) -> Settings:
         window=window,
         winsorize=winsorize,
         max_events=None if most.value is None else most.count(),
+        incomplete=incomplete,
+        timezone=timezone,
     )
     try:
         check_settings(settings)

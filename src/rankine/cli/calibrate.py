@@ -25,6 +25,10 @@ from rankine.cli.output import fitted, json_option, print_json
     help="Use what users did before their first exposure to reduce the variance.",
 )  # fmt: skip
 @click.option(
+    "--winsorize", type=float, metavar="SHARE",
+    help="Cut what each user counts to this quantile over all users, such as 0.999.",
+)  # fmt: skip
+@click.option(
     "--seed", type=int, default=0, show_default=True, metavar="N",
     help="The seed of the random halves.",
 )  # fmt: skip
@@ -36,6 +40,7 @@ def command(
     n: int,
     users: str | None,
     cuped: bool,  # noqa: FBT001 - a flag
+    winsorize: float | None,
     seed: int,
     sql: str | None,
     queries: str | None,
@@ -58,8 +63,9 @@ def command(
     asked = question_of(metrics, users, given)
     log, notes = events_of(events, sql, queries, given["kinds"])
     found = calibrate(
-        log, n=n, cuped=cuped, seed=seed, memory_limit=memory_limit, **asked
-    )
+        log, n=n, cuped=cuped, winsorize=winsorize, seed=seed,
+        memory_limit=memory_limit, **asked,
+    )  # fmt: skip
     found = replace(found, notes=(*notes, *found.notes))
     if as_json:
         print_json(found.to_dict())

@@ -279,7 +279,9 @@ def clicks_of(
 )  # fmt: skip
 @click.option(
     "--by", default="variant", show_default=True, metavar="COLUMN",
-    help="The column that divides users into groups; - for none.",
+    help="The column that divides users into groups; - for none. The variants of a "
+    "test are in the column called variant, or in that of --col variant=COLUMN: users "
+    "in several are left out, and only what follows the first exposure counts.",
 )  # fmt: skip
 @click.option("--segment", metavar="COLUMN", help="A second column of groups.")
 @click.option("--daily", is_flag=True, help="A row for each day.")
