@@ -17,6 +17,8 @@ from rankine.data import FILMS, FOLDER
 if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
 ROW = re.compile(r"^\| `(?P<path>[^`]+)` \| (?P<kind>[a-z ]+) \| (?P<meaning>.+) \|$")
 TYPES: dict[str, tuple[type, ...]] = {
