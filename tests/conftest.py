@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
 from multiprocessing.process import BaseProcess
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -44,13 +45,21 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def no_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a test fail that starts a process, unless it is marked slow."""
+    """Let a test fail that starts Python or forks, unless it is marked slow."""
     if request.node.get_closest_marker("slow"):
         return
 
-    def refuse(*_: object, **__: object) -> NoReturn:
+    def refuse(*_: object) -> NoReturn:
         pytest.fail("a process is started: mark the test as slow", pytrace=False)
 
-    monkeypatch.setattr(subprocess.Popen, "__init__", refuse)
+    start = subprocess.Popen.__init__
+
+    # Libraries may ask the system about itself when they are imported.
+    def started(own: Any, args: Any, *more: Any, **options: Any) -> None:
+        if sys.executable in (args if isinstance(args, list | tuple) else [args]):
+            refuse()
+        start(own, args, *more, **options)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", started)
     monkeypatch.setattr(BaseProcess, "start", refuse)
     monkeypatch.setattr(os, "fork", refuse, raising=False)
