@@ -1,6 +1,6 @@
 """What holds for all tests: hypothesis repeats itself, and nobody uses a network.
 
-Tests that start a process or a server, need large data or search for long are marked
+Tests that start a process or a server, need large data or take long are marked
 `slow`; `make quick` leaves them out.
 """
 
