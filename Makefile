@@ -17,6 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help
 help:
 	@echo "make demo    install, evaluate three systems on sample data, write a report"
+	@echo "make quick   install and run the tests that are not slow, in about a minute"
 	@echo "make test    install and run all tests"
 	@echo "make axe     install what tests of the report in a browser use, by npm"
 	@echo "make oldest  the tests of readers and results with the oldest dependencies"
@@ -34,6 +35,7 @@ help:
 	@echo "make oracle-long  the same on ten times as many cases"
 	@echo "make simulate  how often tests, intervals and gates err, in a few minutes"
 	@echo "make docs    make the documentation, in site/, and look for what is cut off"
+	@echo "make dist    build what is published, in dist/, and try it"
 	@echo "make clean   remove what was made"
 
 $(VENV)/installed: pyproject.toml constraints.txt
@@ -86,6 +88,11 @@ demo: $(VENV)/installed
 .PHONY: test
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+# Without processes, browsers, databases and large data; tests/conftest.py says how.
+.PHONY: quick
+quick: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
 # What looks for barriers in the report, for tests in a browser.
 AXE := build/axe/node_modules/axe-core/axe.min.js
@@ -237,6 +244,29 @@ docs: $(DOCS)/installed $(VENV)/installed-dev
 	$(BIN)/python tools/docs_overflow.py site
 	@echo "made site/index.html; open it in a browser"
 
+$(VENV)-dist/installed: Makefile
+	$(PYTHON) -m venv $(VENV)-dist
+	$(VENV)-dist/bin/python -m $(INSTALL) build==1.6.1 twine==7.0.0 \
+		"readme-renderer[md]==46.0"
+	@touch $@
+
+# The wheel is built from the sdist, and tried where there is nothing else.
+DRY := build/installed
+TRY := import rankine as rk; ev = rk.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, "RR"); \
+	assert ev["RR"] == 1 / 2, ev; print("works:", rk.__version__, rk.__file__)
+
+.PHONY: dist
+dist: $(VENV)-dist/installed
+	@mkdir -p build
+	rm -rf dist $(DRY)
+	$(VENV)-dist/bin/python -m build --outdir dist
+	$(VENV)-dist/bin/twine check --strict dist/*
+	$(VENV)-dist/bin/python -m readme_renderer README.md -o build/readme.html
+	$(PYTHON) -m venv $(DRY)
+	$(DRY)/bin/python -m $(INSTALL) dist/*.whl
+	cd build && installed/bin/rankine demo
+	cd build && installed/bin/python -I -c '$(TRY)'
+
 .PHONY: clean
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(PEERS)-* $(ORACLE)-* $(DOCS) $(SPARK) benchmarks/data build site dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-dist $(PEERS)-* $(ORACLE)-* $(DOCS) $(SPARK) benchmarks/data build site dist .pytest_cache .mypy_cache .ruff_cache

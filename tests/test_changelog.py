@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import yaml
+
 import rankine as rk
 
-CHANGELOG = Path(__file__).parent.parent / "CHANGELOG.md"
+ROOT = Path(__file__).parent.parent
+CHANGELOG = ROOT / "CHANGELOG.md"
 HEADING = re.compile(r"(?m)^## (\d+)\.(\d+)\.(\d+)$")
 
 
@@ -19,6 +22,12 @@ def test_the_newest_entry_is_this_version() -> None:
     newest = ".".join(map(str, versions()[0]))
 
     assert newest == rk.__version__
+
+
+def test_this_version_is_cited() -> None:
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == (
+        rk.__version__
+    )
 
 
 def test_versions_fall() -> None:

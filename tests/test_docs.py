@@ -32,6 +32,7 @@ def anchors(page: Path) -> set[str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_examples_run(page: Path) -> None:
     text = page.read_text()

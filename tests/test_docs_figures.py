@@ -9,6 +9,8 @@ import pytest
 
 from tools.docs_figures import ASSETS, FIGURES
 
+pytestmark = pytest.mark.slow
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 

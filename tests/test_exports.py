@@ -30,6 +30,7 @@ def test_every_metric_is_an_attribute() -> None:
     assert set(REGISTRY) <= attributes
 
 
+@pytest.mark.slow
 def test_lists_of_names_follow_from_the_code() -> None:
     for path, text in wanted().items():
         assert path.read_text() == text, f"{path.name}: run make names"
@@ -47,6 +48,7 @@ def test_typed_names_are_the_public_ones() -> None:
     assert typed == {*rk.__all__, *_DOORS}
 
 
+@pytest.mark.slow
 def test_the_function_is_not_hidden_by_the_package_of_its_name() -> None:
     code = (
         "import rankine as rk; rk.evaluate({'q': {'a': 1}}, {'q': ['a']}, 'AP'); "
@@ -60,6 +62,7 @@ def test_the_function_is_not_hidden_by_the_package_of_its_name() -> None:
     assert done.stdout.strip() == "input reconcile"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", _DOORS)
 def test_doors_open_without_an_import_of_their_own(door: str) -> None:
     code = f"import rankine as rk; print(rk.{door}.__name__)"
@@ -75,6 +78,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = getattr(rk, "nDG" + "C")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "absent"),
     [
@@ -96,6 +100,7 @@ def test_nothing_heavy_is_imported_early(code: str, absent: list[str]) -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_names_are_read_and_metrics_computed_without_polars() -> None:
     code = (
         "import sys; sys.modules['polars'] = None; import rankine as rk; "

@@ -77,6 +77,7 @@ def dense(entries: dict[str, Any], missing: float) -> Any:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", [False, True], ids=["strict", "ties"])
 @pytest.mark.parametrize("also", [(), ("AP",)], ids=["cut", "with a whole list"])
 @pytest.mark.parametrize("whole_rows", [0, 1000], ids=["many rows", "few rows"])

@@ -78,6 +78,7 @@ def test_imports_point_to_what_comes_before() -> None:
     assert violations() == []
 
 
+@pytest.mark.slow
 def test_planning_and_summing_up_need_numpy_alone() -> None:
     modules = "plan, summary, notes, warnings, findings"
     code = f"from rankine._evaluate import {modules}; import sys"

@@ -14,7 +14,7 @@ from rankine.cli import main
 from rankine.errors import MissingExtraError
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = (".ci", "benchmarks", "docs", "oracle", "src", "tests", "tools")
+FOLDERS = (".ci", ".github", "benchmarks", "docs", "oracle", "src", "tests", "tools")
 # `rankine` alone belongs to somebody else, whose code would be installed.
 WRONG = re.compile(
     r"""install \s+ (?: -\S+ \s+ )* ["'`]* rankine \b (?!-eval) | \b rankine \[""",

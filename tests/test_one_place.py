@@ -54,6 +54,7 @@ def callers(calls: set[str], argument: str = "") -> set[str]:
     return modules
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("places", "calls", "argument"),
     [
@@ -167,6 +168,7 @@ def streamed(form: str, tie: str) -> dict[str, Any]:
     return {**ruled(tie), **engine}
 
 
+@pytest.mark.slow
 @each_kind
 @each_tie
 @each_form
@@ -257,6 +259,7 @@ def test_functions_of_two_rankings(kind: Kind) -> None:
         assert in_order(ranks) == IN_ORDER[OWN]
 
 
+@pytest.mark.slow
 @each_kind
 @each_form
 def test_check(form: str, kind: Kind, tmp_path: Path) -> None:

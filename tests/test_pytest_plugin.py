@@ -12,6 +12,8 @@ import pytest
 
 import rankine
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Path(rankine.__file__).parent.parent
 PROJECT = SOURCE.parent / "pyproject.toml"
 TEST = """

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 Data = dict[str, dict[str, float]]
 QRELS: Data = {
     "bare": {},

@@ -39,6 +39,7 @@ def broken(module: Any, scale: float = SHORT) -> list[str]:
     return [row.what for row in rows_of(module.SIMULATIONS, scale) if not row.holds]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", modules())
 def test_bounds_are_kept_in_few_rounds(name: str) -> None:
     module = import_module(f"simulations.of_{name}")
@@ -52,6 +53,7 @@ def test_there_are_simulations_of_each_kind() -> None:
     assert {"families", "gates", "intervals", "tests", "wholes"} <= {*modules()}
 
 
+@pytest.mark.slow
 def test_p_values_that_are_too_small_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     p = paired.t_p
     monkeypatch.setattr(paired, "t_p", lambda differences: p(differences) / 2)
@@ -63,6 +65,7 @@ def test_p_values_that_are_too_small_are_seen(monkeypatch: pytest.MonkeyPatch) -
     assert {what.split(":")[0] for what in found} == {"t"}
 
 
+@pytest.mark.slow
 def test_intervals_that_are_too_narrow_are_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -79,6 +82,7 @@ def test_intervals_that_are_too_narrow_are_seen(
     assert any(what.startswith("gate: not worse") for what in broken(of_gates, 0.05))
 
 
+@pytest.mark.slow
 def test_a_gate_that_fails_too_often_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     p = flips.flipped_p
     monkeypatch.setattr(gate, "flipped_p", lambda *rows, **how: p(*rows, **how) / 2)
@@ -87,6 +91,7 @@ def test_a_gate_that_fails_too_often_is_seen(monkeypatch: pytest.MonkeyPatch) ->
     assert any(what.startswith("gate: worse") for what in found)
 
 
+@pytest.mark.slow
 def test_too_few_queries_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_intervals, "needed_for_difference", lambda *_: 20)
 
@@ -110,6 +115,7 @@ def test_chunks_make_up_the_rounds() -> None:
     assert list(chunks(120)) == [(0, 50), (1, 50), (2, 20)]
 
 
+@pytest.mark.slow
 def test_a_new_module_is_found_and_a_broken_bound_ends_with_1(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "simulations")
     (tmp_path / "simulations" / "of_promises.py").write_text(BROKEN)

@@ -15,9 +15,12 @@ import pytest
 
 import rankine
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(os, "fork"), reason="there are no forks on this system"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not hasattr(os, "fork"), reason="there are no forks on this system"
+    ),
+]
 LIMIT = 60
 REFUSED = "UsageError: this process was forked after polars had started its threads"
 

@@ -42,6 +42,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "options"),
     [
@@ -223,6 +224,7 @@ def test_a_log_and_its_table_of_users_give_one_test(rankine: Command) -> None:
     assert of_log.out.split() == str(found).split()
 
 
+@pytest.mark.slow
 def test_a_report_on_a_table_without_days(rankine: Command, tmp_path: Path) -> None:
     assert rankine("online", "events.csv", "--users", "made.csv").code == 0
     done = rankine("ab", "made.csv", "--control", "A", "--report", "out.html")

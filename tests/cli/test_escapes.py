@@ -100,6 +100,7 @@ def test_an_interrupt_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> 
     assert done.err.strip() == "rankine: interrupted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["metrics", "demo"])
 def test_a_closed_pipe_ends_quietly(command: str) -> None:
     with subprocess.Popen(
@@ -118,6 +119,7 @@ def test_a_closed_pipe_ends_quietly(command: str) -> None:
     assert code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["metrics", "demo"])
 def test_a_terminal_without_unicode_still_gets_numbers(
     command: str, shell: Shell

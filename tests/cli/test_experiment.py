@@ -97,6 +97,7 @@ def test_the_schema_is_json(rankine: Command) -> None:
     assert "runs" in schema["properties"]
 
 
+@pytest.mark.slow
 def test_a_first_file_runs_and_is_not_overwritten(
     rankine: Command, tmp_path: Path
 ) -> None:

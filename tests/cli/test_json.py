@@ -18,6 +18,8 @@ from tools.docs_reference import json_keys, json_reference
 if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
 TYPES: dict[str, tuple[type, ...]] = {
     "text": (str,),

@@ -38,6 +38,7 @@ def test_the_table_is_that_of_summarize(rankine: Command) -> None:
     assert [float(row["value"]) for row in rows] == found["value"].to_list()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "options"),
     [
@@ -219,6 +220,7 @@ def test_messages_name_options_as_the_command_does(
     assert done.err.startswith(f"rankine: {message}")
 
 
+@pytest.mark.slow
 def test_a_report_on_the_rows_of_a_query_has_clicks_by_position(
     rankine: Command, tmp_path: Path
 ) -> None:

@@ -144,6 +144,7 @@ def test_what_cannot_be_compared_is_one_sentence(
 # --- numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "test",
     ["randomization", "t", "wilcoxon", "sign", "bootstrap", "tukey_hsd",
@@ -202,6 +203,7 @@ def baseline(rankine: Command) -> None:
     assert made.code == 0, made.err
 
 
+@pytest.mark.slow
 @commands
 @pytest.mark.usefixtures("baseline")
 def test_json_is_json_on_a_terminal_without_unicode(
@@ -220,6 +222,7 @@ def test_json_is_json_on_a_terminal_without_unicode(
     assert "é" in texts["utf-8"] or command[0] == "gate"
 
 
+@pytest.mark.slow
 @commands
 @pytest.mark.usefixtures("baseline")
 def test_text_is_printed_on_a_terminal_without_unicode(
@@ -241,6 +244,7 @@ def shell(script: str, command: tuple[str, ...]) -> subprocess.CompletedProcess[
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @commands
 @pytest.mark.usefixtures("baseline")
 def test_where_nobody_reads_the_code_is_the_same(command: tuple[str, ...]) -> None:
@@ -251,6 +255,7 @@ def test_where_nobody_reads_the_code_is_the_same(command: tuple[str, ...]) -> No
         assert done.returncode == (command[0] == "gate")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("baseline")
 def test_a_threshold_fails_though_nobody_reads() -> None:
     command = ("evaluate", "qrels.txt", "a.run", "-m", "RR", "--fail-under", "RR=0.99")
@@ -260,6 +265,7 @@ def test_a_threshold_fails_though_nobody_reads() -> None:
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 @commands
 @pytest.mark.usefixtures("baseline")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
@@ -273,6 +279,7 @@ def test_a_full_disk_below_the_output_is_told(command: tuple[str, ...]) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--json", "--csv", "--style=trec_eval", "-q"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_disk_that_takes_only_a_part_is_told(
@@ -323,6 +330,7 @@ def test_a_raw_stream_is_written_whole(
     assert json.loads(few.written)[0]["metrics"]["RR"]["value"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_the_code_stays_where_the_reason_cannot_be_written() -> None:
     done = shell('"$@" 2> /dev/full', ("evaluate", "nowhere.txt", "a.run"))
@@ -330,6 +338,7 @@ def test_the_code_stays_where_the_reason_cannot_be_written() -> None:
     assert done.returncode == 3
 
 
+@pytest.mark.slow
 @commands
 @pytest.mark.usefixtures("baseline")
 def test_neither_hashes_nor_places_change_a_byte(
@@ -344,6 +353,7 @@ def test_neither_hashes_nor_places_change_a_byte(
     assert here.stdout == there.stdout != ""
 
 
+@pytest.mark.slow
 def test_neither_hashes_nor_places_change_a_baseline(tmp_path: Path) -> None:
     written = []
     for seed, zone in (("1", "UTC"), ("2", "Asia/Tokyo")):

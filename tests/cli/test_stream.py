@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from tests.shell import Shell
 
+pytestmark = pytest.mark.slow
+
 MIXED = [(f"q{number % 7}", f"d{number}", 1.0 - number / 1000) for number in range(350)]
 
 

@@ -15,6 +15,8 @@ import pytest
 
 from rankine.data import FOLDER
 
+pytestmark = pytest.mark.slow
+
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 RUNS = [f"{name}-with-a-rather-long-name=keyword.run" for name in "abcd"]
 COMMANDS = {

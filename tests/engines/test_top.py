@@ -47,6 +47,7 @@ def data(draw: st.DrawFn) -> tuple[list[Row], list[Row]]:
     return [(*where, grade) for where, grade in judged.items()], run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CUT)
 @settings(max_examples=25, deadline=None)
 @given(data())

@@ -155,6 +155,7 @@ def asked(convention: str) -> list[str]:
     return METRICS_BY_RULE.get(convention) or list(METRICS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convention", sorted(rk.conventions()))
 @settings(max_examples=25, deadline=None)
 @given(st.data())
@@ -190,6 +191,7 @@ def test_every_convention_gives_the_numbers_of_memory(
     assert set(found.read) == set(memory.findings.read)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(data(ids), st.randoms(use_true_random=False), st.sampled_from([1, 2, 5]))
 def test_neither_the_order_of_rows_nor_the_parts_matter(
@@ -332,6 +334,7 @@ def ended(code: str) -> str:
     return result.stdout.strip()
 
 
+@pytest.mark.slow
 def test_a_worker_needs_numpy_polars_and_pyarrow_alone() -> None:
     absent = ("pandas", "scipy", "pydantic", "click", "rich", "yaml", "pyspark")
     code = (
@@ -342,6 +345,7 @@ def test_a_worker_needs_numpy_polars_and_pyarrow_alone() -> None:
     assert ended(code) == "fine"
 
 
+@pytest.mark.slow
 def test_polars_has_one_thread_on_executors() -> None:
     code = (
         "from rankine._engines.jobs import on_executors\n"

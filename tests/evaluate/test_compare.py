@@ -134,6 +134,7 @@ def rk_frame(rows: list[dict[str, Any]]) -> Any:
     return pl.DataFrame(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["randomization", "bootstrap", "randomized_tukey_hsd"])
 def test_the_order_of_queries_changes_no_bit(test: str) -> None:
     shuffled = {}

@@ -217,6 +217,7 @@ def test_queries_needed_for_an_interval() -> None:
     assert wide(found.queries) <= 0.01 < wide(found.queries - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("power", [0.8, 0.95])
 def test_queries_needed_for_equivalence_are_near_the_normal_number(
     power: float,

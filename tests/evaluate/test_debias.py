@@ -76,6 +76,7 @@ def test_the_seed_decides_and_the_order_of_rows_does_not() -> None:
     assert kept(rk.debias(frame(ROWS))) == drawn[0]
 
 
+@pytest.mark.slow
 def test_every_user_is_as_likely_to_be_kept() -> None:
     draws = 800
     users = Counter(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from rankine._evaluate.result import Evaluation
 
+pytestmark = pytest.mark.slow
+
 Run = dict[Any, dict[Any, float]]
 RULES: dict[str, dict[str, Any]] = {
     "default": {},

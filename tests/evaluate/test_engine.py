@@ -92,6 +92,7 @@ def test_small_runs_are_read_at_once(run: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("options", [{}, {"lenient": True}])
 def test_a_run_that_would_not_fit(
@@ -232,6 +233,7 @@ def test_a_query_that_cannot_be_held() -> None:
         rk.evaluate({0: {0: 1}}, parts, "AP", engine="stream", memory_limit=most)
 
 
+@pytest.mark.slow
 def test_many_small_queries_can_be_held() -> None:
     """As many rows, where each query has few of them."""
     n_rows, n_queries = 4_000_000, 50_000

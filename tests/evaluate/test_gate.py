@@ -273,6 +273,7 @@ def test_a_plain_walk_gives_the_same(
 # How often it errs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shift", "verdict_to_avoid"), [(-0.05, "not worse"), (0.0, "worse")]
 )
@@ -290,6 +291,7 @@ def test_error_rates(shift: float, verdict_to_avoid: str) -> None:
     assert 0 < wrong / rounds <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / rounds)
 
 
+@pytest.mark.slow
 def test_error_rates_of_several_metrics_together() -> None:
     margin, rounds, rng = 0.05, 1000, np.random.default_rng(5)
     wrong = 0

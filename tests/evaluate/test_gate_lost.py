@@ -388,6 +388,7 @@ def shuffled(seed: int, n: int) -> dict[str, list[str]]:
 WEIGHTS = {query: 1 + n % 7 / 3 for n, query in enumerate(IDS)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

@@ -32,6 +32,7 @@ def said(comparison: rk.Comparison) -> list[str]:
     return [text for text in comparison.warnings if HOPELESS in text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("test", "correction"), WAYS)
 @pytest.mark.parametrize("draws", [18, 19, 118, 119])
 def test_it_is_said_just_where_the_clearest_data_have_no_verdict(
@@ -52,6 +53,7 @@ def test_few_queries_are_too_few_whatever_the_draws(
     assert bool(said(comparison)) == (not told(comparison))
 
 
+@pytest.mark.slow
 def test_the_draws_that_are_named_are_enough_and_half_are_not() -> None:
     comparison = clear(40, 30, draws=500)
 

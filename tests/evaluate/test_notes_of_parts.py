@@ -56,6 +56,7 @@ def written(frame: pl.DataFrame, folder: Path, size: int) -> dict[str, Any]:
     return {"file": folder / "run.parquet", "folder": parts, "batches": None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metrics", METRICS, ids=str)
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_what_was_dropped_is_noted_whatever_is_asked(
@@ -85,6 +86,7 @@ def test_compare_notes_what_was_dropped() -> None:
     assert "A: run: 1 score not a number: ranked last" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metrics", METRICS, ids=str)
 @pytest.mark.parametrize("size", [1, 2, 3])
 @pytest.mark.parametrize("engine", ["memory", "stream"])

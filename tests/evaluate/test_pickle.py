@@ -50,6 +50,7 @@ def pickled(value: Any) -> Any:
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("metrics", "more"), ASKED, ids=lambda one: str(one)[:20])
 @pytest.mark.parametrize("again", [copy.deepcopy, pickled])
@@ -181,6 +182,7 @@ def LengthOfList(ranking, judged, k=None):
 """
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_module(tmp_path: Path) -> None:
     (tmp_path / "own_metrics.py").write_text(MODULE)
     path = os.pathsep.join([str(tmp_path), str(Path(rk.__file__).parent.parent)])

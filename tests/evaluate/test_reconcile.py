@@ -91,6 +91,7 @@ def test_why_a_number_is_another() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_steps_lead_from_one_number_to_the_other(metric: str, seed: int) -> None:
@@ -228,6 +229,7 @@ def test_ids_of_numpy_become_plain_data() -> None:
     assert json.loads(json.dumps(way.to_dict()))["steps"][0]["query"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_reasons_are_enough_for_the_number(seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311 - data, not secrets

@@ -18,6 +18,8 @@ from rankine._metrics.lists.kind import LISTED
 from rankine.errors import ParameterError, RankineError
 from tests.metrics.lists.twin import world
 
+pytestmark = pytest.mark.slow
+
 rk.metrics()  # fills the registry
 METRICS = [form for name in LISTED for form in (name, f"{name}@3")]
 """Every metric, with a cutoff where it has one."""

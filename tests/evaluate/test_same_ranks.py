@@ -11,6 +11,8 @@ import pytest
 
 import rankine as rk
 
+pytestmark = pytest.mark.slow
+
 ITEMS = "abcde"
 DEPTHS = range(1, 7)
 CHOICES = [

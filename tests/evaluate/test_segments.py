@@ -121,6 +121,7 @@ def test_weights_count_in_gaps_and_a_weight_of_0_leaves_a_query_out() -> None:
     assert found == gaps("pqrstv")
 
 
+@pytest.mark.slow
 def test_a_table_says_the_same(tmp_path: Path, compared: rk.Comparison) -> None:
     path = tmp_path / "kinds.csv"
     lines = "".join(f"{query},{kind}\n" for query, kind in KINDS.items())

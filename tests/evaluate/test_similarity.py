@@ -76,6 +76,7 @@ def frame_of(run: dict[str, dict[str, float]]) -> pl.DataFrame:
     return pl.DataFrame(rows, ["query", "item", "score"], orient="row")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("form", ["dict", "frame", "mixed", "file"])
 def test_runs_are_as_their_lists_one_by_one(

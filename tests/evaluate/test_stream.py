@@ -271,6 +271,7 @@ NUMBERED: list[Row] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("qrels", [INTS, TEXTS], ids=["ints", "texts"])
 @pytest.mark.parametrize("convention", ["rankine", "ranx", "recommenders"])
 @pytest.mark.parametrize("form", FORMS)

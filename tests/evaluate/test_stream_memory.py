@@ -15,6 +15,8 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 N_ROWS, N_SMALL = 6_000_000, 60_000
 LIMIT, SMALL = 512 << 20, 320 << 20
 SCRIPT = f"""

@@ -145,6 +145,7 @@ def test_an_error_says_which_run_it_is_of(
         rk.run_experiment(written("metrics: AP"))
 
 
+@pytest.mark.slow
 def test_other_processes_are_left_alone(
     written: Callable[..., Path], home: Path
 ) -> None:

@@ -29,6 +29,7 @@ RELISON = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "ours"),
     [("MAP", "AP"), ("nDCG", "nDCG"), ("Precision", "P"), ("Recall", "R")],

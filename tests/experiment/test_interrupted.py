@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 TEXT = """\
 metrics: {nDCG@: [1, 5, 10], AP: , RBP: {p: [0.5, 0.8]}}
 convention: [rankine, ranx, jurity]

@@ -162,6 +162,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_hostile_names_stay_names(written: Callable[..., Path], home: Path) -> None:
     runs = dict.fromkeys(HOSTILE, "runs/hybrid.run")
     text = f"qrels: qrels.txt\nruns: {json.dumps(runs, ensure_ascii=False)}\n"
@@ -276,6 +277,7 @@ def test_two_files_do_not_share_a_folder(
     assert (home / "results" / "table.md").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["run [v2]", "a*b", "x?"])
 def test_folders_may_have_signs_of_patterns(
     name: str, written: Callable[..., Path], home: Path

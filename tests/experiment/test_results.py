@@ -55,6 +55,7 @@ def same(result: rk.ExperimentResult, home: Path) -> None:
                 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_values_are_those_of_evaluate(
     jobs: int, written: Callable[..., Path], home: Path
@@ -69,6 +70,7 @@ def test_values_are_those_of_evaluate(
     same(result, home)
 
 
+@pytest.mark.slow
 def test_all_ways_to_the_results_give_the_same_bytes(
     written: Callable[..., Path], home: Path
 ) -> None:
@@ -89,6 +91,7 @@ def test_all_ways_to_the_results_give_the_same_bytes(
     assert files(home / "results") == whole
 
 
+@pytest.mark.slow
 def test_only_what_is_missing_is_computed(
     written: Callable[..., Path], home: Path
 ) -> None:
@@ -109,6 +112,7 @@ def test_only_what_is_missing_is_computed(
     assert added.evaluation("new.run").mean == added.evaluation("hybrid.run").mean
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "n"),
     [
@@ -137,6 +141,7 @@ def test_cells_depend_on_contents_and_options(
     assert rk.run_experiment(written(metrics)).n_computed == n
 
 
+@pytest.mark.slow
 def test_a_changed_file_of_values_is_noticed(
     written: Callable[..., Path], home: Path
 ) -> None:
@@ -270,6 +275,7 @@ def test_metrics_of_lists_and_all_kinds_of_data(
     assert loaded.to_json() == made.to_json()
 
 
+@pytest.mark.slow
 def test_judgements_are_read_once_for_all_runs_and_conventions(
     written: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

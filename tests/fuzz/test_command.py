@@ -18,6 +18,8 @@ from tests.fuzz.effort import cases
 from tests.fuzz.judge import FOLDER, generated, written
 from tests.fuzz.texts import VALID
 
+pytestmark = pytest.mark.slow
+
 WORDS = [
     "-m", "P@5", "nDCG(gain=exponential)", "all_trec", "P.1e3", "zz", "", "-q",
     "--json", "--csv", "--style", "trec_eval", "-l", "1", "2", "0", "-1", "nan",

@@ -15,6 +15,8 @@ from tests.fuzz.command import commanded
 from tests.fuzz.judge import FOLDER, checked, read
 from tests.fuzz.known import is_open
 
+pytestmark = pytest.mark.slow
+
 CORPUS = Path(__file__).parent / "corpus"
 TRUTH = {"q": {"a": 1, "b": 0}, "p": {"c": 2}}
 RUN = {"q": {"b": 0.9, "a": 0.5}, "p": {"c": 2.0}}

@@ -20,6 +20,8 @@ from tests.fuzz.findings import CASES, TRUTH, value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.slow
+
 KEPT = (known_text, known_packed, known_objects, known_options)
 """The modules that hold the cases, which they keep in `CASES` when imported."""
 

@@ -30,6 +30,8 @@ from tests.io.packed import PACK, QRELS, TEXT, written
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("packing", PACK)
 @pytest.mark.parametrize("name", ["some.run", "some.gz", "some.zip"])

@@ -36,6 +36,7 @@ def written(path: Path, *parts: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_small_parts")
 @pytest.mark.parametrize("end", ["\n", "\n" * 300, " \n" * 300, "# end\n" * 60])
 def test_a_last_part_without_rows_is_left_out(end: str, tmp_path: Path) -> None:

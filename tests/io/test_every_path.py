@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 # The item 007 is not the item 7.
 QRELS = pl.DataFrame(
     {"query": ["q1", "q1", "q2"], "item": ["007", "b", "c"], "grade": [1, 2, 1]}

@@ -15,6 +15,8 @@ from tests.io.forms import FORMS, METRICS, QRELS, RUN, separated
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("run_form", FORMS)
 @pytest.mark.parametrize("qrels_form", FORMS)

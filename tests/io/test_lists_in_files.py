@@ -16,6 +16,8 @@ from rankine.errors import DataError, FormatError
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 QRELS = [["a"], ["b", "c"]]
 RUN = [["a", "x"], ["x", "b"]]
 SCORED = [

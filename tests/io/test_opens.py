@@ -15,6 +15,8 @@ from tests.io.packed_tables import FORMATS, PACKINGS
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 MOST = 3
 RUN = pl.DataFrame(
     {

@@ -84,6 +84,7 @@ def outcome(qrels: Any, run: Any, **how: Any) -> Any:
     return found.mean, found.per_query.rows(), found.notes, found.warnings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", OPTIONS, ids=str)
 @pytest.mark.parametrize("name", FORMS)
 def test_a_run_that_was_read_is_what_its_file_is(

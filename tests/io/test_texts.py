@@ -144,6 +144,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_large_file_is_not_held(form: str, tmp_path: Path) -> None:
     n, letters = 60_000, 4000  # 240 MB

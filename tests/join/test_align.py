@@ -13,6 +13,8 @@ import rankine as rk
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 METRICS = ["nDCG@5", "AP@5", "RR@5", "RR", "P@3", "R@3", "Success@2", "F@4"]
 
 

@@ -15,6 +15,8 @@ from rankine._base.limits import limited
 from rankine._join.policy import Policy
 from rankine.errors import DataError
 
+pytestmark = pytest.mark.slow
+
 EVERY = ["matching", "ips", "snips", "dm", "dr", "sndr", "switch-dr", "dros"]
 
 

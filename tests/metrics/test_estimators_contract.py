@@ -242,6 +242,7 @@ def test_bias_is_said_where_that_is_declared_and_is_there(name: str) -> None:
     assert said == ESTIMATORS[name].is_even
 
 
+@pytest.mark.slow
 @every_estimator
 def test_values_are_within_bounds(name: str) -> None:
     low, high = ESTIMATORS[name].bounds
@@ -251,6 +252,7 @@ def test_values_are_within_bounds(name: str) -> None:
             assert math.isnan(found.value) or low <= found.value <= high, seed
 
 
+@pytest.mark.slow
 @every_estimator
 def test_bounds_are_as_narrow_as_can_be(name: str) -> None:
     """An estimate without bounds is seen to leave 0 to 1; one with does not."""

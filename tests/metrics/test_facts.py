@@ -111,6 +111,7 @@ def odd_tables() -> Iterator[Judged]:
             yield judged(*world, convention)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_query_with_relevant_items_has_a_value_unless_declared(name: str) -> None:
     without = []

@@ -192,6 +192,7 @@ def woken(name: str, key: str) -> dict[str, Any]:
     return {other: allowed[0] if allowed else 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "key"), ALL, ids=lambda part: part)
 def test_a_parameter_changes_the_value(name: str, key: str) -> None:
     fact, base = FACTS[name], rk.parse(name)(**woken(name, key))
@@ -240,6 +241,7 @@ def test_what_has_no_effect_alone_is_refused_or_excused(name: str, key: str) -> 
             base(**{key: value})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FACTS)
 def test_choices_that_silence_a_parameter_are_declared(name: str) -> None:
     """With each word of each parameter, others have an effect or are refused."""

@@ -54,6 +54,8 @@ from tests.metrics.twin import (
     utilities,
 )
 
+pytestmark = pytest.mark.slow
+
 RTOL = 1e-12
 SEEDS = range(36)
 N_QUERIES = 60

@@ -183,6 +183,7 @@ def test_an_accumulator_keeps_its_metrics_and_rules() -> None:
     assert rk.online.ab_test(whole, control="A").details.equals(plain.details)
 
 
+@pytest.mark.slow
 def test_an_accumulator_is_calibrated() -> None:
     whole = rk.online.Accumulator(["ctr"], by=None).update(WORLD)
 

@@ -210,6 +210,7 @@ def test_uneven_arms_need_more() -> None:
     assert uneven == pytest.approx(100 / 36 * (even or 0), rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("covariates", [None, {"s": "before"}])
 def test_with_as_many_users_as_needed_the_power_is_reached(covariates: Any) -> None:
     def test_of(n: int, effect: float, seed: int) -> Any:

@@ -29,6 +29,7 @@ def groups() -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metric",
     ["ctr", "conversion_rate", "bounce_rate", "engagement_rate", "time_on_page"],
@@ -44,6 +45,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(
     assert 0.904 <= held <= 0.996  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_wilson_on_impressions_would_not(groups: pl.DataFrame) -> None:
     own = groups.filter(metric="ctr")
     held = 0

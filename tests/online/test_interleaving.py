@@ -182,6 +182,7 @@ def log_of(rng: np.random.Generator, users: int, better: float) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 def test_users_who_repeat_do_not_make_false_alarms() -> None:
     rng = np.random.default_rng(0)
     found = [rk.online.interleaving_test(log_of(rng, 200, 0.5)) for _ in range(400)]

@@ -122,6 +122,7 @@ def _day(*hours: int) -> pl.DataFrame:
 DAYS = [_day(*range(24 * day, 24 * day + 20, 4)) for day in range(3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [None, 2])
 @pytest.mark.parametrize("held", [2, 100])
 @pytest.mark.parametrize(

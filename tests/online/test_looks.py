@@ -30,6 +30,7 @@ def day_of() -> pl.Expr:
     return stamp.dt.date()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuped", [False, True])
 def test_a_day_has_the_effects_of_the_log_up_to_it(cuped: bool) -> None:  # noqa: FBT001
     by_day = ab(WORLD, daily=True, cuped=cuped).by_day

@@ -44,6 +44,7 @@ def day(number: int) -> str:
     return visits(*hours) + "\n" + visits(*hours, user="v")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [*permutations(range(3))])
 def test_days_are_merged_in_any_order(order: tuple[int, ...]) -> None:
     with limited(**SMALL):
@@ -191,6 +192,7 @@ def test_a_result_for_which_memory_was_short_may_be_asked_for_again(
 # Copies
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "copied",
     [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))],  # noqa: S301

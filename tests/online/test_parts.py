@@ -155,6 +155,7 @@ def test_any_cut_order_and_tree_of_merges_come_to_the_same(
         assert outcome(lambda: parts[0].result().to_dict()) == table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "memory"), WAYS)
 @pytest.mark.parametrize("swapped", [False, True])
 def test_users_who_are_ints_in_one_part_are_texts_in_the_other(

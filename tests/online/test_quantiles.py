@@ -129,6 +129,7 @@ def test_arms_that_are_tied_at_different_values_differ() -> None:
     assert (row["lift_low"], row["lift_high"], row["verdict"]) == (1, 1, "better")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.9])
 def test_random_halves_of_tied_prices_are_rarely_called_different(share: float) -> None:
     prices = np.random.default_rng(0).choice(PRICES, 10_000)

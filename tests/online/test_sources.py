@@ -84,6 +84,7 @@ def test_open_connections(sqlite: Path) -> None:
         assert connection.execute("select 1").fetchone() == (1,)  # still open
 
 
+@pytest.mark.slow
 def test_duckdb_files(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb", reason="the extra sql is not installed")
     path = tmp_path / "shop.duckdb"
@@ -179,6 +180,7 @@ def test_requests_that_are_none(sqlite: Path) -> None:
         rk.online.summarize(f"postgresql://me:{PASSWORD}@host/shop")
 
 
+@pytest.mark.slow
 def test_parts_with_other_times_are_refused(sqlite: Path) -> None:
     with closing(sqlite3.connect(sqlite)) as connection:
         connection.execute(
@@ -419,6 +421,7 @@ def growth(source: str | Path, way: str) -> float:
     return float(grown)
 
 
+@pytest.mark.slow
 def test_files_are_never_in_memory_as_a_whole(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb", reason="the extra sql is not installed")
     text = "i as user_id, printf('%0100d', i) as page"

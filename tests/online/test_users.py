@@ -211,6 +211,7 @@ def same(found: Any, expected: Any) -> None:
     assert found.to_dict() == expected.to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -232,6 +233,7 @@ def test_a_summary(options: dict[str, Any], form: Callable[..., Any]) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -253,6 +255,7 @@ def test_a_test(options: dict[str, Any], form: Callable[..., Any]) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuped", [False, True])
 def test_a_calibration(cuped: bool, form: Callable[..., Any]) -> None:  # noqa: FBT001
     table = form(rk.online.users(LOG, by="variant" if cuped else None))
@@ -325,6 +328,7 @@ def test_parts_by_user_can_be_put_together() -> None:
     )
 
 
+@pytest.mark.slow
 def test_parts_by_day_cannot() -> None:
     days = [part for _, part in LOG.group_by(pl.col("timestamp").dt.date())]
     # A day without variants has no columns of what came before an exposure.

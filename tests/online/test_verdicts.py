@@ -49,6 +49,7 @@ def drawings(test: Any) -> dict[str, str]:
 # How far a verdict may be read
 
 
+@pytest.mark.slow
 def test_a_verdict_of_one_look_says_so_once() -> None:
     # Of 1,000 users each, 100 and 130: the variances of a share p are p (1 - p) 1000 /
     # 999, so that z = 0.03 / sqrt((0.09 + 0.1131) / 999) = 2.10, beyond 1.96.
@@ -70,6 +71,7 @@ def test_a_verdict_of_one_look_says_so_once() -> None:
         assert drawn.count(ONE_LOOK) == 1, where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hits",
     [(100, 200), (100, 101), (5, 40)],

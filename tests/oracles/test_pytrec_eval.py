@@ -13,6 +13,8 @@ import rankine as rk
 from rankine._conventions import convention
 from rankine._metrics.trec_names import FAMILIES
 
+pytestmark = pytest.mark.slow
+
 Numbers = dict[str, dict[str, float]]
 Grades = dict[str, dict[str, int]]
 

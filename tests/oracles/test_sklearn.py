@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float64]
 
+pytestmark = pytest.mark.slow
+
 SIZES = [(20, 2), (20, 3), (20, 5), (15, 8), (8, 13), (2, 40)]
 RTOL, ATOL = 1e-12, 1e-14
 

@@ -151,6 +151,7 @@ def test_15_control_characters_in_a_table_are_data_and_shown_by_code(
 # --- long lines
 
 
+@pytest.mark.slow
 def test_19_a_line_has_a_longest_length(tmp_path: Path) -> None:
     qrels, run = files(tmp_path, run=b"q1 Q0 a 1 1 " + b"t" * ((1 << 25) + 8192))
 

@@ -126,6 +126,7 @@ def test_a_metric_is_checked_before_files_are_read(shell: Shell) -> None:
     assert done.code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -164,6 +164,7 @@ def test_21_standard_input_twice_is_bad_usage(other: str) -> None:
     assert text.startswith("standard input (-) is named more than once")
 
 
+@pytest.mark.slow
 def test_21_standard_input_is_read_once(tmp_path: Path) -> None:
     qrels = written(tmp_path, b"q1 0 d1 1\n", "qrels")
 

@@ -169,6 +169,7 @@ def test_18_no_more_is_unpacked_than_allowed(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packing", [*PACK, "none"])
 def test_18_no_more_than_allowed_is_unpacked(packing: str, tmp_path: Path) -> None:
     bomb = b"\n" * 50_000_000

@@ -22,10 +22,13 @@ AS_OTHERS = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 """What takes from root the right to open any file."""
 
 IS_ROOT = os.name != "nt" and os.geteuid() == 0
-pytestmark = pytest.mark.skipif(
-    os.name == "nt" or (IS_ROOT and shutil.which("setpriv") is None),
-    reason="permissions do not bind whoever runs the tests",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        os.name == "nt" or (IS_ROOT and shutil.which("setpriv") is None),
+        reason="permissions do not bind whoever runs the tests",
+    ),
+]
 
 
 @pytest.fixture

@@ -250,6 +250,7 @@ def test_fewer_points_stand_for_the_same_queries(values: list[float]) -> None:
     assert mean == pytest.approx(float(np.mean(values)), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["forest", "differences", "scatter", "curve", "heatmap"]
 )

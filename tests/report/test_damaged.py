@@ -137,6 +137,7 @@ WRONG: list[Any] = [
 ]
 
 
+@pytest.mark.slow
 def test_no_damage_goes_further_than_one_sentence() -> None:
     ev = rk.evaluate(QRELS, RUN, ["P(rel=2)@1", "AP"], keep=2)
     data = json.loads(ev.to_json())

@@ -102,6 +102,7 @@ def test_hostile_names_leave_the_document_as_it_is() -> None:
     assert structure(names) == structure([f"name{n}" for n in range(len(names))])
 
 
+@pytest.mark.slow
 def test_it_is_written_with_charts(tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
     path = tmp_path / "report.html"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 QUERIES = [f"q{place}" for place in range(8)]
 ROWS = "q1 Q0 {0} 1 2 x\nq1 Q0 {1} 2 1 x\nq2 Q0 {0} 1 2 x\nq2 Q0 {1} 2 1 x\n"
 

@@ -149,6 +149,7 @@ def test_segments_have_rows_of_their_own() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_plain")
 def test_hostile_names_leave_the_documents_as_they_are() -> None:
     def structure(a: str, b: str) -> list[Any]:

@@ -164,6 +164,7 @@ def test_style_sheets_load_nothing() -> None:
     assert "@import" not in style
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_plain")
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_names_leave_the_document_as_it_is(text: str) -> None:
@@ -179,6 +180,7 @@ def test_hostile_names_leave_the_document_as_it_is(text: str) -> None:
     assert structure(text) == structure("plain")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("baseline", [True, False])
 @pytest.mark.parametrize("names", HOSTILE_SYSTEMS, ids=range(len(HOSTILE_SYSTEMS)))
 def test_hostile_names_are_text_in_charts(

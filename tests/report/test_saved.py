@@ -118,6 +118,7 @@ def test_without_items_worst_says_so() -> None:
         found.worst("AP")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rankine", "trec_eval", "rectools", "torchmetrics"])
 def test_every_metric_of_judged_items(name: str) -> None:
     every = [

@@ -56,6 +56,7 @@ def assert_same(found: rk.Comparison, wanted: rk.Comparison) -> None:
     assert found.to_latex() == wanted.to_latex()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_what_comes_back_is_what_was_saved(options: dict[str, Any]) -> None:
     saved = compared(**{"metrics": ["RR", "nDCG@3"], **options})
@@ -238,6 +239,7 @@ def test_half_a_file() -> None:
         rk.load(compared("RR").to_json()[:-9])
 
 
+@pytest.mark.slow
 def test_no_damage_goes_further_than_one_sentence() -> None:
     data = document()
     # Evaluations are damaged in their own tests; tables are for readers alone.

@@ -101,6 +101,7 @@ def assert_same(found: Any, wanted: Any) -> None:
     assert pages[0] == pages[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", RESULTS.values(), ids=RESULTS)
 def test_what_comes_back_is_what_was_saved(
     make: Callable[[], Any], tmp_path: Path
@@ -230,6 +231,7 @@ def test_damage_of_a_summary_is_told_with_its_place(
         rk.load(changed(summary, *path, value=value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [

@@ -1,4 +1,4 @@
-"""One session of Spark for all tests here, and another network rule: it is local."""
+"""One session of Spark for all tests here, which may talk to it and start processes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSeri
 @pytest.fixture(autouse=True)
 def no_network() -> None:
     """Let Python talk with the virtual machine of Spark on this computer."""
+
+
+@pytest.fixture(autouse=True)
+def no_process() -> None:
+    """Let all tests start processes: they run by make spark alone."""
 
 
 @pytest.fixture(scope="session")

@@ -32,6 +32,7 @@ def share_of_errors(
     return found / len(trials)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
 def test_two_systems_that_do_the_same_are_seldom_told_apart(test: str) -> None:
     # Each trial is a metric of one comparison.
@@ -92,6 +93,7 @@ def test_randomized_tukey_seldom_finds_any_pair_of_four() -> None:
     assert 0.01 < np.mean(found) <= at_most(300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", ["holm", "maxt"])
 @pytest.mark.parametrize("spread", [np.ones((4, 1)), UNEQUAL], ids=["equal", "unequal"])
 def test_corrections_seldom_find_any_pair_of_four(

@@ -83,6 +83,7 @@ def test_wilcoxon_is_scipys(rows: list[tuple[int, int]]) -> None:
     assert stats.wilcoxon(a, b) == pytest.approx(by_scipy(a, b))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [4, 13, 14, 50, 51])
 @pytest.mark.parametrize("digits", [1, 3])
 def test_wilcoxon_is_exact_where_scipys_is(n: int, digits: int) -> None:

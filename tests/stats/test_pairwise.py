@@ -64,6 +64,7 @@ def test_a_baseline_is_the_first_of_every_pair(test: str) -> None:
     assert found.b.tolist() == [0, 1, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TUKEY)
 def test_tukey_compares_every_two_even_with_a_baseline(test: str) -> None:
     values = some(4)
@@ -135,6 +136,7 @@ def test_the_interval_of_the_bootstrap_is_studentised() -> None:
     assert found.p[0] == pytest.approx((1 + extreme.sum()) / 20_001, abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TUKEY)
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_of_tukey_hold_together(test: str, confidence: float) -> None:
@@ -386,6 +388,7 @@ def test_permutations_never_give_a_p_value_of_0() -> None:
     assert found.p.tolist() == [1 / (1 + 99)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS)
 def test_the_same_seed_gives_the_same_bits(test: str) -> None:
     values = some(3)

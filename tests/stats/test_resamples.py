@@ -134,6 +134,7 @@ print(*map(float.hex, np.concatenate([found.p, found.low, found.high, *bounds]))
 """
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_no_bit() -> None:
     printed = [
         subprocess.run(

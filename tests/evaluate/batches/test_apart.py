@@ -19,6 +19,8 @@ from tests.evaluate.batches.test_evaluations import (
     total,
 )
 
+pytestmark = pytest.mark.slow
+
 Batches = list[tuple[dict[Any, Any], dict[Any, Any]]]
 QRELS = {0: {0: 1}, 1: {1: 1}}
 RUN = {0: [0], 2: [2]}

@@ -172,6 +172,7 @@ def test_rounds_come_with_their_recommendations(n: str) -> None:
         total.update(LOG[1:], OFFERED[1:])
 
 
+@pytest.mark.slow
 def test_the_order_of_recommendations_does_not_matter() -> None:
     rng = np.random.default_rng(3)
     for _ in range(60):

@@ -133,6 +133,7 @@ def test_auc_of_matched_pairs_as_jurity_has_it() -> None:
     assert found["AUC"] == rk.evaluate(qrels, run, "AUC", convention="jurity")["AUC"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_all_metrics_of_lists(seed: int) -> None:
     qrels, run, train, topics = data(seed)
@@ -143,6 +144,7 @@ def test_all_metrics_of_lists(seed: int) -> None:
     same(found, rk.evaluate(qrels, run, LISTED, **known))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", rk.conventions())
 def test_every_convention(name: str) -> None:
     qrels, run, train, _ = data(7)

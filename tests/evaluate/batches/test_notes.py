@@ -71,6 +71,7 @@ def test_frames_too(pair: Data, size: int) -> None:
     assert total(METRICS, parts).notes == once.notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 7])
 @pytest.mark.parametrize("seed", [4, 5, 6])
 def test_metrics_of_lists(seed: int, size: int) -> None:

@@ -83,6 +83,7 @@ def same(found: rk.Estimates, wanted: rk.Estimates) -> None:
         assert found[name].to_dict() == one.to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["lists", "text", "slots", "draws", "all"])
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("options", [{}, {"clip": 5}, {"method": "bootstrap"}])
@@ -202,6 +203,7 @@ def test_ids_of_another_type_are_compared_by_their_text() -> None:
         ]
 
 
+@pytest.mark.slow
 def test_prints_are_the_same_in_another_process() -> None:
     program = (
         "import polars as pl;"

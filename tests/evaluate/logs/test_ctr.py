@@ -177,6 +177,7 @@ def simulate(
     return abs(float(np.mean(values)) - bandit.value) / error, covered / 2000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator", ["ips", "snips", "dr", "sndr", "switch-dr", "dros"]
 )
@@ -188,6 +189,7 @@ def test_no_bias_and_the_coverage_promised(estimator: str) -> None:
     assert abs(covered - 0.95) < 0.015
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ["dr", "sndr"])
 def test_doubly_robust_needs_one_of_the_two(estimator: str) -> None:
     assert simulate(estimator, good_model=False, good_propensity=True)[0] < 4

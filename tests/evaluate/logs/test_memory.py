@@ -13,6 +13,8 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 N_ROWS, N_SMALL = 6_000_000, 100_000
 LIMIT = 300 << 20
 SCRIPT = f"""

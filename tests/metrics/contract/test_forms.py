@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from rankine._evaluate.result import Evaluation
 
+pytestmark = pytest.mark.slow
+
 LETTERS = str.maketrans("0123456789", "ABKLéüλ日本😀")
 
 

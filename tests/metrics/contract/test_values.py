@@ -44,6 +44,7 @@ def test_an_empty_table_has_no_values(name: str) -> None:
         assert values.dtype == np.float64
 
 
+@pytest.mark.slow
 @every_metric
 def test_values_are_within_bounds(name: str) -> None:
     low, high = REGISTRY[name].bounds
@@ -177,6 +178,7 @@ def test_a_cutoff_beyond_lists_and_judgements_changes_nothing(name: str) -> None
     assert (changed > 0) == (name in BY_THE_CUTOFF)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CUT)
 def test_a_cutoff_at_the_length_of_a_list_changes_nothing(name: str) -> None:
     """No exceptions where the list has room for all that is judged."""

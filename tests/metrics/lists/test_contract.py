@@ -182,6 +182,7 @@ def in_batches(metric: Metric, w: World) -> list[float] | None:
         return None  # it needs all lists or all judgements at once
 
 
+@pytest.mark.slow
 @every_metric
 def test_what_travels_with_an_accumulator_is_enough(name: str) -> None:
     """Whatever a metric reads of the data beside the lists, it must need."""
@@ -200,6 +201,7 @@ NO_EFFECT: dict[tuple[str, str], str] = {}
 """Metric and choice -> why it changes no number here."""
 
 
+@pytest.mark.slow
 @every_metric
 def test_every_choice_has_an_effect(name: str) -> None:
     idle = []
@@ -237,6 +239,7 @@ def test_every_word_is_documented(name: str) -> None:
 # Values
 
 
+@pytest.mark.slow
 @every_metric
 def test_values_are_within_bounds(name: str) -> None:
     for metric in choices(name):
@@ -248,6 +251,7 @@ def test_values_are_within_bounds(name: str) -> None:
             assert (inside | np.isnan(found)).all(), str(metric)
 
 
+@pytest.mark.slow
 @every_metric
 def test_there_is_no_value_only_where_that_is_documented(name: str) -> None:
     """A user without a list or judgements, and items without features, are in all."""
@@ -264,6 +268,7 @@ def test_there_is_no_value_only_where_that_is_documented(name: str) -> None:
     assert undefined == ("nan" in text or "no value" in text)
 
 
+@pytest.mark.slow
 @every_metric
 def test_no_kernel_changes_its_table(name: str) -> None:
     for metric in choices(name):
@@ -305,6 +310,7 @@ def renamed(w: World) -> World:
     )
 
 
+@pytest.mark.slow
 @every_metric
 def test_names_of_users_and_items_and_their_order_do_not_matter(name: str) -> None:
     rng = np.random.default_rng(7)

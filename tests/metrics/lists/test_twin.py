@@ -13,6 +13,8 @@ import pytest
 import rankine as rk
 from tests.metrics.lists.twin import TWINS, World, mean, pairwise, world
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("metric", TWINS)
 @pytest.mark.parametrize("seed", range(12))

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from rankine._join import Judged
     from rankine._metrics.metric import Metric
 
+pytestmark = pytest.mark.slow
+
 TABLE = {1: 3, 2: 1}
 METRICS = (
     P,

@@ -220,6 +220,7 @@ def test_every_word_is_documented(name: str) -> None:
 # Values
 
 
+@pytest.mark.slow
 @every_measure
 def test_values_are_within_bounds(name: str) -> None:
     low, high = MEASURES[name].bounds
@@ -259,6 +260,7 @@ def test_no_kernel_changes_its_table(name: str) -> None:
             np.testing.assert_array_equal(array, own)
 
 
+@pytest.mark.slow
 @every_measure
 def test_which_run_comes_first_matters_where_that_is_declared(name: str) -> None:
     for measure in choices(name):

@@ -100,6 +100,7 @@ def test_published_values() -> None:
     assert rk.rbo_prefix_weight(10, 0.9) == pytest.approx(0.8556, abs=5e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["w", "a", "b"])
 def test_the_definition_on_random_lists_with_ties(ties: Any) -> None:
     rng = random.Random(f"rbo {ties}")  # noqa: S311 - data, not secrets
@@ -134,6 +135,7 @@ def test_a_is_the_mean_over_all_orders_of_tied_items() -> None:
             assert getattr(found, name) == pytest.approx(mean, abs=1e-12), (x, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [1e-9, 0.1, 0.5, 0.9, 0.99, 0.999999])
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 7), (40, 40), (13, 50)])
 def test_infinite_sums_far_enough(p: float, n: int, m: int) -> None:
@@ -201,6 +203,7 @@ def test_long_lists_lose_no_digits() -> None:
     assert 0 < rk.rbo(x, y, p=0.9999).res < rk.rbo(x[:-1], y[:-1], p=0.9999).res
 
 
+@pytest.mark.slow
 def test_laws_on_random_lists() -> None:
     rng = random.Random(11)  # noqa: S311
     for _ in range(300):
