@@ -291,7 +291,7 @@ def moment_text(moment: date) -> str:
 def end_of(day: int, zone: str | None) -> int:
     """Return the moment at which a day of a zone ends.
 
-    >>> (end_of(20536, "Europe/Berlin") - end_of(20535, "Europe/Berlin")) / HOUR
+    >>> (end_of(20541, "Europe/Berlin") - end_of(20540, "Europe/Berlin")) / HOUR
     23.0
     """
     midnight = datetime(1970, 1, 1) + timedelta(day + 1)  # noqa: DTZ001 - of the zone
