@@ -392,11 +392,33 @@ class Evaluation(DrawnEvaluation):
 
         return to_markdown(self)
 
-    def to_latex(self) -> str:
-        """Return the means as a LaTeX table in booktabs style."""
+    def to_latex(
+        self,
+        *,
+        digits: int = 4,
+        sort: str | None = None,
+        intervals: bool = True,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""Return the means as a LaTeX table in booktabs style, a row per metric.
+
+        Args:
+            digits: how many decimals numbers have.
+            sort: by what metrics are sorted: ``name``, or ``value``, the largest first;
+                in the order asked if not given.
+            intervals: whether there is a column of 95 % intervals.
+            caption: the caption, which may have commands of LaTeX; with it, the table
+                is a float.
+            label: what ``\ref`` refers to the table by.
+
+        Raises:
+            ParameterError: an argument is not valid, or there is a label without a
+                caption.
+        """
         from rankine._report.export import to_latex  # noqa: PLC0415
 
-        return to_latex(self)
+        return to_latex(self, digits, sort, caption, label, intervals=intervals)
 
     def to_frame(self, library: str = "polars") -> Any:
         """Return the values per query as a frame: ``polars``, ``pandas``, ``arrow``."""

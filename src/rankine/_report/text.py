@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rankine._base.text import count
+from rankine._base.text import count, grouped
 from rankine._report.export import MetricCell, cells, convention_of, queries_by_metric
 from rankine._report.tables import html_table, number, shown
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ENDLESS = 1 << 20
 """Columns where there is no terminal: tables stay whole, and lines are not broken."""
-_SIDE_BY_SIDE = 3
+SIDE_BY_SIDE = 3
 """Runs that have room beside each other, with their intervals."""
 _GAP = 3
 """Columns between two columns of a table."""
@@ -35,6 +35,10 @@ _MISSED = 10
 _INDENT = 12
 """Where the items of a query begin."""
 _ELSEWHERE = "--json and --csv give the 95 % intervals too."
+_NOTES = 5
+"""Notes below a table of many runs; there may be some of every run."""
+SEE = "see .notes"
+"""How to see the other notes, in Python."""
 
 
 class Terminal(Console):
@@ -76,15 +80,21 @@ def plain_text(drawn: RenderableType, width: int) -> str:
     return "\n".join(line.rstrip() for line in printed.rstrip().splitlines())
 
 
-def table_of(evaluations: Sequence[Evaluation]) -> RenderableType:
+def table_of(
+    evaluations: Sequence[Evaluation], see: str | None = SEE
+) -> RenderableType:
     """Return the numbers of all runs, and the notes.
 
     A few runs stand side by side, with a row per metric and intervals; of many, each
-    has its row, with a column per metric.
+    has its row, with a column per metric, and only the first few notes stand below.
+
+    Args:
+        evaluations: of all runs.
+        see: how to see the other notes; None if all of them stand here.
     """
-    few = len(evaluations) <= _SIDE_BY_SIDE
+    few = len(evaluations) <= SIDE_BY_SIDE
     body = _by_metric(evaluations) if few else _ByRun(evaluations)
-    return Group(body, *_footer(evaluations, intervals=few))
+    return Group(body, *_footer(evaluations, None if few else see, intervals=few))
 
 
 def _by_metric(evaluations: Sequence[Evaluation]) -> Table:
@@ -178,7 +188,7 @@ def _values(compared: Sequence[MetricCell]) -> list[Text]:
 
 
 def _footer(
-    evaluations: Sequence[Evaluation], *, intervals: bool
+    evaluations: Sequence[Evaluation], see: str | None, *, intervals: bool
 ) -> list[RenderableType]:
     sizes = {evaluation.n_queries for evaluation in evaluations}
     who = count(max(sizes), "query")
@@ -190,6 +200,11 @@ def _footer(
     named = convention_of(evaluations[0])  # one for all runs
     if named:
         lines.append(Text(named, style="dim"))
+    if see is not None:
+        warnings = _told_once([(run.name, run.warnings) for run in evaluations])
+        notes = _told_once([(run.name, run.notes) for run in evaluations])
+        lines += [_indented(("!", text, "yellow")) for text in warnings]
+        return lines + [_indented(("-", text, "")) for text in first_notes(notes, see)]
     by_run = [_told(evaluation) for evaluation in evaluations]
     if len(by_run) == 1:
         return [*lines, *map(_indented, by_run[0])]
@@ -200,6 +215,30 @@ def _footer(
         if those:
             lines += [Text(title, style="bold"), *map(_indented, those)]
     return lines
+
+
+def _told_once(by_run: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Say each sentence once, after the runs that it is said of; all runs first."""
+    shared = [
+        text
+        for text in dict.fromkeys(by_run[0][1])
+        if all(text in texts for _, texts in by_run)
+    ]
+    own = grouped(
+        (shown(name), shown(text))
+        for name, texts in by_run
+        for text in texts
+        if text not in shared
+    )
+    return [*(f"all runs: {shown(text)}" for text in shared), *own]
+
+
+def first_notes(notes: Sequence[str], see: str) -> list[str]:
+    """Return the first few notes, and how many more there are."""
+    more = len(notes) - _NOTES
+    if more <= 1:  # a line says as much as the note in it
+        return [*notes]
+    return [*notes[:_NOTES], f"{more:,} more notes: {see}"]
 
 
 def _on_intervals(evaluation: Evaluation) -> str:

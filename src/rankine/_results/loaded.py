@@ -260,6 +260,7 @@ def _settings(node: Node, *, weighted: bool) -> Settings:
         node["confidence"].number(),
         node["draws"].count(),
         node["seed"].count(),
+        node["intervals"].text() if "intervals" in node.value else "pair",
     )
     try:
         settings.check(weighted=weighted)

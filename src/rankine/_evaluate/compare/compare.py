@@ -53,6 +53,7 @@ def compare(
     by: Any = None,
     draws: int = DRAWS,
     seed: int = 0,
+    intervals: str = "pair",
     keep: int | None = _KEEP,
     convention: str | Convention = "rankine",
     **options: Any,
@@ -84,6 +85,9 @@ def compare(
             segments; for `Comparison.segments` and `Comparison.gaps`.
         draws: how many random flips, resamples or permutations.
         seed: the seed of the draws.
+        intervals: ``pair``, each interval of a difference is of its pair alone, though
+            p-values are corrected for all pairs; or ``simultaneous``, there is also an
+            interval that holds for all pairs of the family at once.
         keep: how many first items of each list to keep, for `Comparison.moved`; with
             None, it shows only the judged ones among the first ten.
         convention: whose choices the numbers follow.
@@ -105,7 +109,7 @@ def compare(
     >>> cmp.pairwise.select("difference", "p", "verdict").row(0)
     (0.6667, 0.03125, 'better')
     """
-    settings = Settings(test, correction, family, confidence, draws, seed)
+    settings = Settings(test, correction, family, confidence, draws, seed, intervals)
     said = {"convention": convention, "keep": keep, **options}
     job = prepare(metrics, options_of("compare", said))
     return compare_runs(job, qrels, runs_of(runs), settings, baseline, margin, by)
