@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rankine._base.text import count, grouped
+from rankine._base.text import count
 from rankine._report.export import MetricCell, cells, convention_of, queries_by_metric
 from rankine._report.tables import html_table, number, shown
 
@@ -37,8 +37,24 @@ _INDENT = 12
 _ELSEWHERE = "--json and --csv give the 95 % intervals too."
 _NOTES = 5
 """Notes below a table of many runs; there may be some of every run."""
+_NAMES = 8
+"""Runs that are named together; of more, the number of the others is said."""
 SEE = "see .notes"
 """How to see the other notes, in Python."""
+
+
+class _Line(NamedTuple):
+    """A warning or a note.
+
+    Attributes:
+        mark: what stands before it, ``!`` or ``-``.
+        text: its words.
+        style: how they are printed.
+    """
+
+    mark: str
+    text: str
+    style: str
 
 
 class Terminal(Console):
@@ -200,45 +216,69 @@ def _footer(
     named = convention_of(evaluations[0])  # one for all runs
     if named:
         lines.append(Text(named, style="dim"))
-    if see is not None:
-        warnings = _told_once([(run.name, run.warnings) for run in evaluations])
-        notes = _told_once([(run.name, run.notes) for run in evaluations])
-        lines += [_indented(("!", text, "yellow")) for text in warnings]
-        return lines + [_indented(("-", text, "")) for text in first_notes(notes, see)]
     by_run = [_told(evaluation) for evaluation in evaluations]
     if len(by_run) == 1:
         return [*lines, *map(_indented, by_run[0])]
     shared = [line for line in by_run[0] if all(line in other for other in by_run)]
-    titles = ["all runs", *(shown(evaluation.name) for evaluation in evaluations)]
     rest = [[line for line in those if line not in shared] for those in by_run]
-    for title, those in zip(titles, (shared, *rest), strict=True):
+    names = [shown(evaluation.name) for evaluation in evaluations]
+    groups, left = [("all runs", shared), *zip(names, rest, strict=True)], 0
+    if see is not None:
+        groups, left = _first_lines([("all runs", shared), *_together(names, rest)])
+    for title, those in groups:
         if those:
             lines += [Text(title, style="bold"), *map(_indented, those)]
-    return lines
+    return [*lines, Text(_further(left, see), style="dim")] if left else lines
 
 
-def _told_once(by_run: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """Say each sentence once, after the runs that it is said of; all runs first."""
-    shared = [
-        text
-        for text in dict.fromkeys(by_run[0][1])
-        if all(text in texts for _, texts in by_run)
-    ]
-    own = grouped(
-        (shown(name), shown(text))
-        for name, texts in by_run
-        for text in texts
-        if text not in shared
-    )
-    return [*(f"all runs: {shown(text)}" for text in shared), *own]
+def _together(
+    names: Sequence[str], by_run: Sequence[Sequence[_Line]]
+) -> list[tuple[str, list[_Line]]]:
+    """Put the lines of runs together that are the same for some of them."""
+    whose: dict[_Line, list[str]] = {}
+    for name, lines in zip(names, by_run, strict=True):
+        for line in lines:
+            whose.setdefault(line, []).append(name)
+    groups: dict[str, list[_Line]] = {}
+    for line, runs in whose.items():
+        more = len(runs) - _NAMES
+        others = f" and {more:,} more" if more > 0 else ""
+        groups.setdefault(", ".join(runs[:_NAMES]) + others, []).append(line)
+    return [*groups.items()]
+
+
+def _first_lines(
+    groups: Sequence[tuple[str, list[_Line]]],
+) -> tuple[list[tuple[str, list[_Line]]], int]:
+    """Leave out notes beyond the first few, and count them; warnings all stay."""
+    n = sum(line.mark == "-" for _, lines in groups for line in lines)
+    room = _room(n)
+    kept, place = [], 0
+    for title, lines in groups:
+        some = []
+        for line in lines:
+            place += line.mark == "-"
+            if line.mark == "!" or place <= room:
+                some.append(line)
+        kept.append((title, some))
+    return kept, n - room
+
+
+def _room(n: int) -> int:
+    """Return how many of n notes are shown; the last one may stand for itself."""
+    return n if n <= _NOTES + 1 else _NOTES
+
+
+def _further(n: int, see: str | None) -> str:
+    """Say how many more notes there are, and how to see them."""
+    return f"{n:,} more notes: {see}"
 
 
 def first_notes(notes: Sequence[str], see: str) -> list[str]:
     """Return the first few notes, and how many more there are."""
-    more = len(notes) - _NOTES
-    if more <= 1:  # a line says as much as the note in it
-        return [*notes]
-    return [*notes[:_NOTES], f"{more:,} more notes: {see}"]
+    room = _room(len(notes))
+    left = len(notes) - room
+    return [*notes[:room], *([_further(left, see)] if left else [])]
 
 
 def _on_intervals(evaluation: Evaluation) -> str:
@@ -255,13 +295,13 @@ def _on_intervals(evaluation: Evaluation) -> str:
     return f"{said} A number without an interval is for all lists together."
 
 
-def _told(evaluation: Evaluation) -> list[tuple[str, str, str]]:
+def _told(evaluation: Evaluation) -> list[_Line]:
     """Return the warnings and the notes of a run, each with its mark and style."""
-    warnings = [("!", shown(text), "yellow") for text in evaluation.warnings]
-    return warnings + [("-", shown(note), "") for note in evaluation.notes]
+    warnings = [_Line("!", shown(text), "yellow") for text in evaluation.warnings]
+    return warnings + [_Line("-", shown(note), "") for note in evaluation.notes]
 
 
-def _indented(line: tuple[str, str, str]) -> RenderableType:
+def _indented(line: _Line) -> RenderableType:
     """Return a note or a warning whose lines stand below its first word."""
     mark, text, style = line
     grid = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)
