@@ -98,7 +98,7 @@ def compare(
         for name, run in runs.items()
     }
     compared, n_values = _collected(evaluations, confidence)
-    notes = [*unpaired(compared), *contested(plan.asked)]
+    notes = [*unpaired(compared), *contested(plan)]
     notes += said_once({name: run.notes for name, run in evaluations.items()})
     values = count(n_values, "value")
     notes.append(f"{values} ({8 * n_values:,} bytes) collected from Spark")

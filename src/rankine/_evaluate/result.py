@@ -105,12 +105,12 @@ class Evaluation(DrawnEvaluation):
 
     @cached_property
     def mean(self) -> dict[str, float]:
-        """The number of each metric, by its canonical name, in the order asked.
+        """The number of each metric, by the name asked for, in the order asked.
 
         It is a dict that also finds a metric under another spelling of its name.
         """
         numbers = {label: summary.value for label, summary in self.summaries.items()}
-        return Means(numbers, self._parse)
+        return Means(numbers, self._parse, self.plan.by_name)
 
     def __getitem__(self, metric: str | Metric) -> float:
         """Return the number of a metric, under any spelling of its name."""
@@ -120,6 +120,7 @@ class Evaluation(DrawnEvaluation):
         text = str(metric)
         if text not in self.summaries:
             text = str(self._parse(text))
+            text = self.plan.by_name.get(text, text)
         if text not in self.summaries:
             msg = (
                 f"{metric} was not evaluated; the metrics are "

@@ -12,6 +12,7 @@ from rich.text import Text
 from rankine._base.checks import check_count
 from rankine._base.text import grouped
 from rankine._evaluate.summary import finite
+from rankine._metrics.names import canonical_name
 from rankine._report.export import (
     latex_table,
     latex_text,
@@ -377,6 +378,7 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
         "kind": "comparison",
         "systems": list(comparison.systems),
         "metrics": list(comparison.metrics),
+        "names": {label: canonical_name(label) for label in comparison.metrics},
         "baseline": comparison.baseline,
         "test": how.test,
         "correction": how.correction,

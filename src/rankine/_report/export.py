@@ -11,6 +11,7 @@ from rankine._base.forks import need_threads
 from rankine._conventions.presets import BASE, called
 from rankine._evaluate.notes import few
 from rankine._evaluate.summary import finite
+from rankine._metrics.names import canonical_name
 from rankine._report.tables import between, html_table, number, shown
 from rankine.errors import MissingExtraError, ParameterError
 
@@ -77,6 +78,12 @@ def convention_of(evaluation: Evaluation) -> str:
     return "" if name == BASE else f"Convention: {shown(name)}"
 
 
+def names_of(labels: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the names asked for that are not canonical, with those that are."""
+    named = ((label, canonical_name(label)) for label in labels)
+    return [(label, name) for label, name in named if label != name]
+
+
 def queries_by_metric(evaluations: Iterable[Evaluation]) -> str:
     """Say how many queries each metric is a mean of; empty if all have the same.
 
@@ -118,6 +125,7 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
         "queries": evaluation.n_queries,
         "metrics": {
             cell.metric: {
+                "metric": str(metric),
                 "value": finite(cell.value),
                 "low": finite(cell.low),
                 "high": finite(cell.high),
@@ -126,7 +134,7 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
                 "without_relevant": evaluation.summaries[cell.metric].n_empty,
                 "undefined": evaluation.summaries[cell.metric].n_undefined,
             }
-            for cell in cells(evaluation)
+            for metric, cell in zip(evaluation.metrics, cells(evaluation), strict=True)
         },
         "convention": evaluation.convention.to_dict(),
         "preset": evaluation.preset,

@@ -11,7 +11,7 @@ from rankine._evaluate.summary import finite
 from rankine._report import charts, specs
 from rankine._report.comparison import sentences
 from rankine._report.explorer import check_texts, explored
-from rankine._report.export import queries_by_metric
+from rankine._report.export import names_of, queries_by_metric
 from rankine._report.markup import (
     Markup,
     TableCell,
@@ -450,6 +450,7 @@ def _choices(comparison: Comparison) -> list[tuple[str, str]]:
     how = comparison.settings
     first = next(iter(comparison.evaluations.values()), None)
     rows = [
+        *names_of(comparison.metrics),
         ("test", how.test),
         ("correction", f"{how.correction}, of each {how.family}"),
         ("confidence", f"{how.confidence:g}"),

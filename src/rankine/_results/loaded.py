@@ -139,8 +139,12 @@ def _evaluation(
     kinds = (Measure,) if kind is Similarity else (Metric, ListMetric)
     read = [_metrics(part, kinds) for part in metrics]
     asked, bound = (tuple(pair[which] for pair in read) for which in (0, 1))
-    labels = tuple(map(str, asked))
-    if not labels or len(set(labels)) < len(labels):
+    labels = tuple(
+        part["label"].text() if "label" in part.value else str(metric)
+        for part, metric in zip(metrics, asked, strict=True)
+    )
+    different = min(len(set(labels)), len(set(map(str, asked))))
+    if not labels or different < len(labels):
         saved["metrics"].refuse("has no metrics, or one of them twice")
     rule = _rule(node["convention"])
     members = [part["metrics"].counts(below=len(metrics)).tolist() for part in groups]
