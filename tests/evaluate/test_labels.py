@@ -184,3 +184,10 @@ def test_values_from_elsewhere_have_the_name_they_had() -> None:
     comparison = rk.compare_values(table, test="t")
 
     assert comparison.to_dict()["names"] == {"value": "value"}
+
+
+def test_a_saved_name_of_another_metric_is_not_believed() -> None:
+    document = json.loads(evaluated().to_json())
+    document["saved"]["metrics"][0]["label"] = "AP"
+
+    assert list(rk.load(json.dumps(document)).mean) == ["RR", *ASKED[1:]]
