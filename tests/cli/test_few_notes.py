@@ -139,6 +139,21 @@ def test_systems_with_the_same_note_share_it() -> None:
     assert f"- run0, run2: {note(1)}" in str(comparison).split("\n")
 
 
+def test_systems_with_the_same_warning_share_it() -> None:
+    qrels = {f"q{n}": {f"a{n}": 1, f"b{n}": 1} for n in range(100)}
+    few = {query: ["x", "y"] for query in qrels} | {"q0": ["a0", "y"]}
+    good = {query: list(items) for query, items in qrels.items()}
+    runs = {"one": few, "two": few, "three": good, "four": good}
+
+    comparison = rk.compare(qrels, runs, "P@1", test="t")
+    three = rk.compare(qrels, dict([*runs.items()][:3]), "P@1", test="t")
+
+    (_, said), *_ = (text.split(": ", 1) for text in comparison.warnings)
+    assert f"! one, two: {said}"[:70] in str(comparison)
+    assert f"! one: {said}"[:70] in str(three)
+    assert f"<li>one, two: {said}</li>" in comparison._repr_html_()
+
+
 @pytest.fixture
 def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

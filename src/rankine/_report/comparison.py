@@ -40,7 +40,7 @@ from rankine._report.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rich.table import Table
 
@@ -71,7 +71,7 @@ def to_text(
     if comparison.is_segmented:
         tables.append(_by_segment(comparison))
     lines = [*_how(comparison), *whose(comparison.evaluations.values()), *_more(rows)]
-    lines += [f"! {text}" for text in comparison.warnings]
+    lines += [f"! {text}" for text in _warnings(comparison)]
     lines += [f"- {text}" for text in _notes(comparison, see)]
     said = Group(*(Text(shown(line)) for line in lines))
     drawn = [plain_text(table, ENDLESS) for table in tables]
@@ -80,17 +80,32 @@ def to_text(
 
 def _notes(comparison: Comparison, see: str | None) -> Sequence[str]:
     """Return the notes; of many systems only the first few, what all share first."""
-    if len(comparison.systems) <= SIDE_BY_SIDE or see is None:
+    if _are_few(comparison) or see is None:
         return comparison.notes
+    return first_notes(_together(comparison, comparison.notes), see)
+
+
+def _warnings(comparison: Comparison) -> Sequence[str]:
+    """Return all warnings; of many systems, each once for all that have it."""
+    said = comparison.warnings
+    return said if _are_few(comparison) else _together(comparison, said)
+
+
+def _are_few(comparison: Comparison) -> bool:
+    return len(comparison.systems) <= SIDE_BY_SIDE
+
+
+def _together(comparison: Comparison, said: Iterable[str]) -> list[str]:
+    """Say each sentence once, after all systems that it is said of."""
     shared, of_systems = [], []
-    for note in comparison.notes:
-        of = [name for name in comparison.systems if note.startswith(f"{name}: ")]
-        if of:
-            name = max(of, key=len)
-            of_systems.append((name, note.removeprefix(f"{name}: ")))
+    for text in said:
+        names = [name for name in comparison.systems if text.startswith(f"{name}: ")]
+        if names:
+            name = max(names, key=len)
+            of_systems.append((name, text.removeprefix(f"{name}: ")))
         else:
-            shared.append(note)
-    return first_notes([*shared, *grouped(of_systems)], see)
+            shared.append(text)
+    return [*shared, *grouped(of_systems)]
 
 
 def _means(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
@@ -247,7 +262,7 @@ def to_html(comparison: Comparison) -> str:
     head, rows = _pairs(comparison)
     lines = [[cell.split("\n") for cell in row] for row in rows[:_PAIRS]]
     titles = [title.split("\n") for title in head]
-    said = (*comparison.warnings, *_notes(comparison, SEE))
+    said = (*_warnings(comparison), *_notes(comparison, SEE))
     below = (
         *_how(comparison),
         *whose(comparison.evaluations.values()),
