@@ -108,6 +108,9 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ["evaluate", "--no-qrels", "hybrid.run", "-m", "InterListDiversity@5"],
     ),
     "compare": ("compare", ["compare", "qrels.txt", *RUNS, "--margin", "AP=0.1"]),
+    "compare --intervals": (
+        "compare", ["compare", "qrels.txt", *RUNS, "--intervals", "simultaneous"],
+    ),
     "compare two": ("compare", ["compare", "qrels.txt", *RUNS[:2], "--test", "t"]),
     "gate": ("gate", ["gate", "qrels.txt", "hybrid.run", *GATE, "--margin", "AP=0.1"]),
     "gate lost": (

@@ -29,6 +29,7 @@ def test_to_dict_holds_numbers_intervals_convention_and_notes() -> None:
     assert found["run"] == "mine"
     assert found["queries"] == 3
     assert found["metrics"]["AP"] == {
+        "metric": "AP",
         "value": ev["AP"],
         "low": low,
         "high": high,
@@ -252,7 +253,7 @@ def test_a_comparison_says_it_too() -> None:
     numbers = "4 queries (nDCG@2), 9 (Novelty@2)"
 
     assert f"\n{numbers}\n" in str(cmp)
-    assert cmp.to_markdown().endswith(f"|\n\n{numbers}")
+    assert cmp.to_markdown().endswith(f"; {numbers}")
     assert rf"\multicolumn{{3}}{{l}}{{{numbers}}} \\" in cmp.to_latex()
     assert numbers in cmp._repr_html_()
 

@@ -190,12 +190,14 @@ def test_load_gives_the_comparison_back(
     assert "1. " in str(loaded.moved("AP", "vector.run", "hybrid.run", n=1))
     assert result.comparison().pairwise.equals(made.pairwise)
     # The means of what is not compared stand beside the others.
-    table = (home / "results" / "table.md").read_text().splitlines()
-    assert [line.rsplit(" | ", 1)[0] + " |" for line in table[2:]] == (
-        made.to_markdown().splitlines()[2:]
-    )
+    *table, empty, below = (home / "results" / "table.md").read_text().splitlines()
+    expected = made.to_markdown().splitlines()
+    assert [empty, below] == expected[-2:]
+    assert below.startswith("Letters mark the systems that a system beats; Test: ")
+    rows = [line.rsplit(" | ", 1) for line in table[2:]]
+    assert [f"{row} |" for row, _ in rows] == expected[2:-2]
     shown = [f"{result.evaluation(run)['NumRet']:,.0f} |" for run in result.runs]
-    assert [line.rsplit(" | ", 1)[1] for line in table[2:]] == shown
+    assert [last for _, last in rows] == shown
     assert result.notes[-1].startswith("NumRet: not compared")
 
 

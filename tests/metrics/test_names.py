@@ -139,7 +139,7 @@ def test_a_mean_is_found_under_any_spelling() -> None:
         assert ev.mean[name] == (1 / 2 + 2 / 3) / 2  # type: ignore[index]
         assert name in ev.mean
         assert ev.mean.get(name) == (1 / 2 + 2 / 3) / 2
-    assert list(ev.mean) == ["AP@10", "nDCG@5", "P(rel=1)@2"]
+    assert list(ev.mean) == ["MAP@10", "ndcg_cut.5", "P(rel=1)@2"]
 
 
 def test_a_mean_that_was_not_asked_for_is_a_key_error() -> None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import platform
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -50,6 +51,14 @@ def of_queries(values: pl.DataFrame, rows: list[list[str]]) -> list[list[str]]:
     return [[row[0], *by_query[row[0]]] for row in rows]
 
 
+def bound(cmp: rk.Comparison, row: dict[str, Any], name: str) -> str:
+    """Return a p-value, which is only a bound where no draw was as extreme."""
+    p = row[name]
+    if row["p"] > 1 / (1 + cmp.settings.draws) or p < 0.0001:
+        return p4(p)
+    return f"at most {math.ceil(p * 10_000) / 10_000:.4f}"
+
+
 def of_comparison(cmp: rk.Comparison) -> dict[str, list[list[str]]]:
     """Return what the tables of a comparison show that are not of queries."""
     names = dict(zip(cmp.systems, cmp.letters, strict=True))
@@ -63,8 +72,8 @@ def of_comparison(cmp: rk.Comparison) -> dict[str, list[list[str]]]:
     pairs = [
         [
             row["metric"], row["a"], row["b"], row["verdict"],
-            cell(row, "difference", form=plus, below=four), p4(row["p"]),
-            p4(row["p_corrected"]),
+            cell(row, "difference", form=plus, below=four), bound(cmp, row, "p"),
+            bound(cmp, row, "p_corrected"),
             *(f"{row[name]:,}" for name in ("wins", "ties", "losses")),
         ]
         for row in cmp.pairwise.iter_rows(named=True)
@@ -85,7 +94,7 @@ def in_sentences(cmp: rk.Comparison) -> set[str]:
         said |= {
             f"{row['wins']}",
             f"{row['losses']}",
-            p4(row["p_corrected"]).lstrip("< "),
+            bound(cmp, row, "p_corrected").split()[-1],
         }
     best = cmp.table.filter(metric=cmp.metrics[0]).sort("mean").row(-1, named=True)
     return said | {four(best[name]) for name in ("mean", "low", "high")}
@@ -133,7 +142,8 @@ def test_a_comparison(
     ]  # fmt: skip
     wanted["Choice and value"] = [
         ["test", "randomization"], ["correction", "holm, of each metric"],
-        ["confidence", "0.95"], ["draws", "2,000"], ["seed", "0"],
+        ["confidence", "0.95"], ["intervals", "pair"], ["draws", "2,000"],
+        ["seed", "0"],
         ["baseline", "keyword"], ["convention", "rankine"],
     ]  # fmt: skip
     wanted["Package and version"] = PACKAGES
@@ -141,8 +151,9 @@ def test_a_comparison(
     wanted["File and SHA-256"] = [[str(QRELS), hashed]]
     assert seen == wanted
     notes = (*compared.notes, *compared.warnings)
-    # Of queries, systems, the level of intervals and tests, and of lists in the file.
-    said = {"50", "3", "95", "0.05", "200", "0", *numbers(notes)}
+    # Of queries, systems, pairs, the level of intervals and tests, and of lists in the
+    # file.
+    said = {"50", "3", "2", "95", "0.05", "200", "0", *numbers(notes)}
     assert numbers(prose(browser)) == in_sentences(compared) | said
 
 
@@ -159,7 +170,8 @@ def test_the_map_of_a_comparison(
     )
 
     rows = compared.pairwise.iter_rows(named=True)
-    assert sorted(cells) == sorted(p4(row["p_corrected"]) for row in rows)
+    expected = [bound(compared, row, "p_corrected") for row in rows]
+    assert sorted(cells) == sorted(p.replace("at most", "≤") for p in expected)
 
 
 def test_a_query_that_is_opened(

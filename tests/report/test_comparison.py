@@ -26,6 +26,10 @@ def named(*names: str) -> rk.Comparison:
     )
 
 
+LETTERS = "Letters mark the systems that a system beats", "Test: t at 0.05"
+"""What stands below a table with letters."""
+
+
 def cells_of(line: str) -> list[str]:
     """Take a row of a Markdown table apart, at marks that are not escaped."""
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
@@ -35,8 +39,8 @@ def cells_of(line: str) -> list[str]:
 def test_markdown_keeps_names_within_their_cells(name: str) -> None:
     text = named("plain", name).to_markdown()
 
-    lines = text.split("\n")
-    assert len(lines) == 4
+    *lines, empty, below = text.split("\n")
+    assert (empty, below) == ("", "; ".join(LETTERS))
     assert [len(cells_of(line)) for line in lines] == [2, 2, 2, 2]
     assert "<script" not in re.sub(r"\\.", "", text)
 
@@ -53,7 +57,7 @@ def test_markdown_keeps_names_within_their_cells(name: str) -> None:
     ],
 )
 def test_markdown_escapes_marks(name: str, expected: str) -> None:
-    line = named("plain", name).to_markdown().split("\n")[-1]
+    line = named("plain", name).to_markdown().split("\n")[-3]
 
     assert line.startswith(f"| {expected} | ")
 
@@ -67,6 +71,8 @@ def test_markdown_has_means_with_letters_and_the_best_in_bold() -> None:
         "|---|---:|",
         f"| a low | {low} |",
         f"| b high | **{high}**<sup>a</sup> |",
+        "",
+        "; ".join(LETTERS),
     ]
 
 
@@ -84,7 +90,7 @@ def test_markdown_has_means_with_letters_and_the_best_in_bold() -> None:
 def test_latex_escapes_names(name: str, expected: str) -> None:
     text = named("plain", name).to_latex()
 
-    line = text.split("\n")[-3]
+    line = text.split("\n")[-5]
     assert line.startswith(rf"$^{{b}}$ {expected} & ")
     assert len(re.findall(r"(?<!\\)&", line)) == 1
 
@@ -101,6 +107,7 @@ def test_latex_has_means_with_letters_and_the_best_in_bold() -> None:
         rf"$^{{a}}$ low & {low} \\",
         rf"$^{{b}}$ high & \textbf{{{high}}}$^{{a}}$ \\",
         r"\bottomrule",
+        *(rf"\multicolumn{{2}}{{l}}{{{line}}} \\" for line in LETTERS),
         r"\end{tabular}",
     ]
 
@@ -241,11 +248,11 @@ def test_text_does_not_take_names_for_markup() -> None:
 @pytest.mark.parametrize(
     ("test", "correction", "expected"),
     [
-        ("t", "holm", "t, corrected by holm; "),
-        ("randomization", "maxt", "randomization, corrected by maxt; "),
-        ("t", "none", "t; letters"),
-        ("tukey_hsd", "holm", "tukey_hsd; letters"),
-        ("randomized_tukey_hsd", "none", "randomized_tukey_hsd; letters"),
+        ("t", "holm", "t; p after Holm's correction for 3 pairs; "),
+        ("randomization", "maxt", "randomization; p after MaxT correction for 3 pairs"),
+        ("t", "none", "t"),
+        ("tukey_hsd", "holm", "tukey_hsd; p and intervals hold for all 3 pairs"),
+        ("randomized_tukey_hsd", "none", "randomized_tukey_hsd; p and intervals"),
     ],
 )
 def test_text_says_how_systems_were_compared(
@@ -330,7 +337,10 @@ def test_bounds_have_the_sign_of_the_difference_beside_them() -> None:
     ).sentences[0]
 
     assert re.match(r"y is worse than x in value by 0.1750 \(0.\d+ to 0.\d+; p", worse)
-    told = r"Whether y .*: the difference is -0.1750 \(-0.\d+ to -0.\d+; p = 0.\d+\)"
+    told = (
+        r"Whether y .*: the difference is -0.1750 \(-0.\d+ to -0.\d+ for this pair "
+        r"alone; p = 0.\d+ after Bonferroni's correction for 3 pairs\)"
+    )
     assert re.match(told, cannot_tell)
 
 

@@ -55,26 +55,36 @@ def percent(share: float, decimals: int = 0, sign: str = "") -> str:
     return f"{share:{sign}z.{decimals}%}".replace("%", " %")
 
 
-def p_text(p: float) -> str:
-    """Return a p-value with four digits.
+def p_text(p: float, *, at_most: bool = False) -> str:
+    """Return a p-value with four digits; rounded up if all that is known is a bound.
 
     >>> p_text(0.03), p_text(1e-9), p_text(float("nan"))
     ('0.0300', '< 0.0001', 'undefined')
+    >>> p_text(1 / 3001, at_most=True)
+    'at most 0.0004'
     """
     if math.isnan(p):
         return "undefined"
-    return "< 0.0001" if p < _LEAST_P else f"{p:.4f}"
+    if p < _LEAST_P:
+        return "< 0.0001"
+    if at_most:
+        # What is rounded up anyway must not be raised by the last bit.
+        return f"at most {math.ceil(p * 1e4 - 1e-9) / 1e4:.4f}"
+    return f"{p:.4f}"
 
 
-def p_equals(p: float) -> str:
+def p_equals(p: float, *, at_most: bool = False) -> str:
     """Return a p-value as it stands in a sentence.
 
     >>> p_equals(0.00034), p_equals(0.0), p_equals(float("nan"))
     ('p = 0.0003', 'p < 0.0001', 'p is undefined')
+    >>> p_equals(1 / 1001, at_most=True)
+    'p at most 0.0010'
     """
     if math.isnan(p):
         return "p is undefined"
-    return f"p {p_text(p)}" if p < _LEAST_P else f"p = {p_text(p)}"
+    equals = "" if at_most or p < _LEAST_P else "= "
+    return f"p {equals}{p_text(p, at_most=at_most)}"
 
 
 class Counted(str):

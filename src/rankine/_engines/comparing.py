@@ -46,6 +46,7 @@ def compare(
     by: Any = None,
     draws: int = DRAWS,
     seed: int = 0,
+    intervals: str = "pair",
     **options: Any,
 ) -> Comparison:
     """Compare systems whose runs are Spark DataFrames.
@@ -68,6 +69,7 @@ def compare(
         by: as in `rankine.compare`, in memory rather than on Spark.
         draws: as in `rankine.compare`.
         seed: as in `rankine.compare`.
+        intervals: as in `rankine.compare`.
         options: those of `rankine.spark.evaluate`.
 
     Returns:
@@ -77,7 +79,7 @@ def compare(
         UsageError: a metric or an option is not valid, or not possible on Spark.
         DataError: the data cannot be used, or two systems share no query.
     """
-    settings = Settings(test, correction, family, confidence, draws, seed)
+    settings = Settings(test, correction, family, confidence, draws, seed, intervals)
     settings.check()
     if not isinstance(runs, Mapping):
         msg = f"runs must be a mapping from name to run, got {type(runs).__name__}"
@@ -96,7 +98,7 @@ def compare(
         for name, run in runs.items()
     }
     compared, n_values = _collected(evaluations, confidence)
-    notes = [*unpaired(compared), *contested(plan.asked)]
+    notes = [*unpaired(compared), *contested(plan)]
     notes += said_once({name: run.notes for name, run in evaluations.items()})
     values = count(n_values, "value")
     notes.append(f"{values} ({8 * n_values:,} bytes) collected from Spark")

@@ -11,22 +11,25 @@ if TYPE_CHECKING:
 
 
 class Means(dict[str, float]):
-    """A dict from the canonical names of metrics to their numbers.
+    """A dict from the names of metrics, as they were asked for, to their numbers.
 
     Asked for one metric, with ``[]``, ``in`` or ``get``, it reads the name as
     `evaluate` does; otherwise it is a plain dict, in the order asked.
 
     >>> from rankine._metrics.names import parse
-    >>> means = Means({"AP@10": 0.5}, parse)
-    >>> means["MAP@10"], "map_cut.10" in means, means.get("AP", 0), means
-    (0.5, True, 0, {'AP@10': 0.5})
+    >>> means = Means({"MAP@10": 0.5}, parse, {"AP@10": "MAP@10"})
+    >>> means["AP@10"], "map_cut.10" in means, means.get("AP", 0), means
+    (0.5, True, 0, {'MAP@10': 0.5})
     """
 
     def __init__(
-        self, numbers: Mapping[str, float], read: Callable[[str], object]
+        self,
+        numbers: Mapping[str, float],
+        read: Callable[[str], object],
+        by_name: Mapping[str, str],
     ) -> None:
         super().__init__(numbers)
-        self._read = read
+        self._read, self._by_name = read, dict(by_name)
 
     def __missing__(self, key: Any) -> float:
         """Return the number of a metric that is spelled in another way."""
@@ -48,13 +51,14 @@ class Means(dict[str, float]):
             return default
 
     def _label(self, key: object) -> str | None:
-        """Return the canonical name of a metric, if it was evaluated."""
+        """Return the name under which a metric was asked for, if it was evaluated."""
         try:
-            label = str(self._read(str(key)))
+            name = str(self._read(str(key)))
         except UsageError:
             return None
+        label = self._by_name.get(name)
         return label if super().__contains__(label) else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle as what it is made of."""
-        return type(self), (dict(self), self._read)
+        return type(self), (dict(self), self._read, self._by_name)

@@ -5,7 +5,7 @@ A convention becomes parameters of metrics here: data, no names of tools.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,7 @@ from rankine._conventions.presets import convention as named
 from rankine._conventions.tools import trec_version
 from rankine._metrics.lists.kind import LISTED, WORDS, ListMetric
 from rankine._metrics.metric import REGISTRY, Metric
-from rankine._metrics.names import parse_all
+from rankine._metrics.names import each_cutoff, parse_all
 from rankine._tables.judged import SPREAD
 from rankine._tables.order import Order
 from rankine.errors import ParameterError, UsageError, nearest
@@ -104,7 +104,8 @@ class Plan:
 
     Attributes:
         asked: the metrics as they were asked for.
-        labels: their texts, under which they are found.
+        labels: the names under which they were asked for, which results show; two
+            plans that differ in nothing else are equal.
         bound: the metrics with what the convention says filled in.
         groups: the same, by the table they need.
         rule: the convention.
@@ -116,7 +117,7 @@ class Plan:
     """
 
     asked: tuple[Metric, ...]
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] = field(compare=False)
     bound: tuple[Metric, ...]
     groups: tuple[Group, ...]
     rule: Convention
@@ -125,6 +126,11 @@ class Plan:
     preset: str | None = None
     rel: float | None = None
     weighted: bool = False
+
+    @cached_property
+    def by_name(self) -> dict[str, str]:
+        """The label of each metric by its canonical name."""
+        return dict(zip(map(str, self.asked), self.labels, strict=True))
 
     @cached_property
     def thresholds(self) -> tuple[float, ...]:
@@ -179,6 +185,10 @@ class Plan:
         depths = [group.depth for group in self.judged if group.depth is not None]
         return max(depths) if depths and len(depths) == len(self.judged) else None
 
+    def under_own_names(self) -> Plan:
+        """Return the plan with the canonical names of metrics as their labels."""
+        return replace(self, labels=tuple(map(str, self.asked)))
+
     def with_rules(
         self,
         table: Callable[[Convention], Convention] = lambda rule: rule,
@@ -213,13 +223,11 @@ def plan_of(
         rule = rule.replace(tie=ties)
     if rel is not None:
         rule = rule.replace(threshold=rel)
-    metrics: dict[Metric, None] = {}
+    metrics: dict[Metric, str] = {}
     version = trec_version(convention)
     for entry in asked:
-        if isinstance(entry, Metric):
-            metrics[entry] = None
-        else:
-            metrics.update(dict.fromkeys(parse_all(entry, version)))
+        for metric, name in _named(entry, version):
+            metrics.setdefault(metric, name)
     if not metrics:
         msg = "no metrics were asked for; name at least one, such as nDCG@10"
         raise UsageError(msg)
@@ -227,8 +235,8 @@ def plan_of(
     _check_metrics(rule, metrics)
     filled = (_with_catalog(bind(metric, rule), metric, catalog) for metric in metrics)
     bound = tuple(
-        full if full is metric else full.called(str(metric))
-        for full, metric in zip(filled, metrics, strict=True)
+        full if full is metric else full.called(name)
+        for full, (metric, name) in zip(filled, metrics.items(), strict=True)
     )
     groups: dict[tuple[Any, ...], list[Member]] = {}
     for number, metric in enumerate(bound):
@@ -236,7 +244,7 @@ def plan_of(
         groups.setdefault(_key_of(metric, member.rule), []).append(member)
     return Plan(
         tuple(metrics),
-        tuple(str(metric) for metric in metrics),
+        tuple(metrics.values()),
         bound,
         tuple(_group(members) for members in groups.values()),
         rule,
@@ -245,6 +253,21 @@ def plan_of(
         convention if isinstance(convention, str) else None,
         rel,
     )
+
+
+def _named(entry: str | Metric, version: int) -> list[tuple[Metric, str]]:
+    """Return the metrics that an entry stands for, each with the name asked for.
+
+    A name that stands for several metrics is not that of any of them.
+    """
+    if isinstance(entry, Metric):
+        return [(entry, str(entry))]
+    found = []
+    for text in each_cutoff(entry.strip()) or [entry.strip()]:
+        metrics = parse_all(text, version)
+        one = len(metrics) == 1
+        found += [(metric, text if one else str(metric)) for metric in metrics]
+    return found
 
 
 def users_of(needs: AbstractSet[str], rule: Convention) -> str | None:

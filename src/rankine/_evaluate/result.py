@@ -105,12 +105,12 @@ class Evaluation(DrawnEvaluation):
 
     @cached_property
     def mean(self) -> dict[str, float]:
-        """The number of each metric, by its canonical name, in the order asked.
+        """The number of each metric, by the name asked for, in the order asked.
 
         It is a dict that also finds a metric under another spelling of its name.
         """
         numbers = {label: summary.value for label, summary in self.summaries.items()}
-        return Means(numbers, self._parse)
+        return Means(numbers, self._parse, self.plan.by_name)
 
     def __getitem__(self, metric: str | Metric) -> float:
         """Return the number of a metric, under any spelling of its name."""
@@ -120,6 +120,7 @@ class Evaluation(DrawnEvaluation):
         text = str(metric)
         if text not in self.summaries:
             text = str(self._parse(text))
+            text = self.plan.by_name.get(text, text)
         if text not in self.summaries:
             msg = (
                 f"{metric} was not evaluated; the metrics are "
@@ -392,11 +393,33 @@ class Evaluation(DrawnEvaluation):
 
         return to_markdown(self)
 
-    def to_latex(self) -> str:
-        """Return the means as a LaTeX table in booktabs style."""
+    def to_latex(
+        self,
+        *,
+        digits: int = 4,
+        sort: str | None = None,
+        intervals: bool = True,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""Return the means as a LaTeX table in booktabs style, a row per metric.
+
+        Args:
+            digits: how many decimals numbers have.
+            sort: by what metrics are sorted: ``name``, or ``value``, the largest first;
+                in the order asked if not given.
+            intervals: whether there is a column of 95 % intervals.
+            caption: the caption, which may have commands of LaTeX; with it, the table
+                is a float.
+            label: what ``\ref`` refers to the table by.
+
+        Raises:
+            ParameterError: an argument is not valid, or there is a label without a
+                caption.
+        """
         from rankine._report.export import to_latex  # noqa: PLC0415
 
-        return to_latex(self)
+        return to_latex(self, digits, sort, caption, label, intervals=intervals)
 
     def to_frame(self, library: str = "polars") -> Any:
         """Return the values per query as a frame: ``polars``, ``pandas``, ``arrow``."""

@@ -417,7 +417,7 @@ def _comparing(
 ) -> tuple[Settings, dict[str, float]]:  # fmt: skip
     settings = Settings(
         asked.test, asked.correction, asked.family, asked.confidence, asked.draws,
-        asked.seed,
+        asked.seed, asked.intervals,
     )  # fmt: skip
     margins: dict[str, float] = {}
     with problems.of(document, ("compare",), key=True):

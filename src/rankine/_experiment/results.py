@@ -31,6 +31,7 @@ from rankine._report.export import (
     markdown_text,
     whose,
 )
+from rankine._report.pairs import letters_mark
 from rankine._report.records import frame_html
 from rankine._report.tables import html_list, shown
 from rankine._report.text import text_of
@@ -284,12 +285,14 @@ def _tables(result: ExperimentResult, convention: str) -> tuple[str, str]:
             ]
             for number, label in enumerate(result.metrics)
         }
+        marks = []
         if result.compares:
             comparison = result.comparisons[convention]
+            marks = letters_mark(comparison)
             names, *marked = map(list, zip(*compared(comparison), strict=True))
             columns |= dict(zip(comparison.metrics, marked, strict=True))
         rows = list(zip(names, *columns.values(), strict=True))
-        tables.append(table(result.metrics, rows, "; ".join(whose(evaluations))))
+        tables.append(table(result.metrics, rows, [*marks, *whose(evaluations)]))
     return tables[0], tables[1]
 
 
@@ -349,6 +352,7 @@ def _record(
             "confidence": settings.confidence,
             "draws": settings.draws,
             "seed": settings.seed,
+            "intervals": settings.intervals,
             "segments": result.segments,
         },
         "conventions": named,
@@ -426,7 +430,10 @@ def _loaded(folder: Path, record: dict[str, Any]) -> ExperimentResult:
     return ExperimentResult(
         folder,
         evaluations_of(Store.open(folder), wanted),
-        Settings(**{name: how[name] for name in names}),
+        Settings(
+            **{name: how[name] for name in names},
+            intervals=how.get("intervals", "pair"),
+        ),
         how["baseline"],
         how["margins"],
         how["segments"],

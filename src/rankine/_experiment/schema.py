@@ -12,7 +12,7 @@ from rankine._experiment.grid import shown_value
 from rankine._metrics.names import metrics
 from rankine._stats.corrections import CORRECTIONS  # noqa: TC001 - pydantic reads it
 from rankine._stats.paired import DRAWS
-from rankine._stats.pairwise import FAMILIES, TESTS  # noqa: TC001
+from rankine._stats.pairwise import FAMILIES, INTERVALS, TESTS  # noqa: TC001
 from rankine.errors import nearest
 
 if TYPE_CHECKING:
@@ -56,6 +56,11 @@ class Comparing(BaseModel):
         default=0.95, gt=0, lt=1,
         description="Confidence level of intervals; verdicts are given at 1 minus it.",
     )  # fmt: skip
+    intervals: Literal[INTERVALS] = Field(  # type: ignore[valid-type]
+        default="pair",
+        description="What intervals of differences hold for: pair, each for its pair "
+        "alone; simultaneous, also for all pairs at once.",
+    )
     margin: _Margin | dict[str, _Margin] | None = Field(
         default=None,
         description="The difference that does not matter, for equivalence: a number "

@@ -81,6 +81,18 @@ def parse(text: str) -> Metric:
     return metrics[0]
 
 
+def canonical_name(label: str) -> str:
+    """Return the canonical name of a metric; a label that is no name stays.
+
+    >>> canonical_name("MRR"), canonical_name("value")
+    ('RR', 'value')
+    """
+    try:
+        return str(parse(label))
+    except UsageError:
+        return label
+
+
 def several(text: str, metrics: Sequence[Metric], taker: str = "evaluate") -> str:
     """Say that a text stands for several metrics, where one is expected."""
     names = ", ".join(str(metric) for metric in metrics[:3])

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.checks import check_choice
-from rankine._base.text import p_text
 from rankine._evaluate.curve import curve as curve_of
 from rankine._evaluate.result import Evaluation
 from rankine._report import maps, specs
 from rankine._report.markup import in_order
+from rankine._report.pairs import drawn_lines, pairs_in_words
 from rankine._report.tables import brief, shown
 from rankine._stats.flips import NOTHING
 from rankine.errors import MissingExtraError, ParameterError, RankineError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from rankine._evaluate.compare.comparison import Comparison
+    from rankine._report.pairs import PairInWords
     from rankine._report.specs import Rows, Spec
 
 _PAIRS = 45
@@ -91,8 +92,9 @@ def _best(comparison: Comparison, metric: str) -> int:
 
 
 def forest(comparison: Comparison, metric: str) -> Spec:
-    """Return the difference of each pair, with its interval and verdict."""
+    """Return the difference of each pair, with its intervals and verdict."""
     against = comparison.baseline
+    at_once = comparison.settings.is_simultaneous
     rows = [
         {
             "label": shown(row["b"])
@@ -103,10 +105,19 @@ def forest(comparison: Comparison, metric: str) -> Spec:
             "high": drawn_number(row["high"]),
             "verdict": row["verdict"].split(",", 1)[0],
         }
+        | (
+            {
+                "always_low": drawn_number(row["low_all"]),
+                "always_high": drawn_number(row["high_all"]),
+            }
+            if at_once
+            else {}
+        )
         for row in shown_pairs(comparison, metric)
     ]
     than = "" if against is None else f" from {brief(shown(against), _SHORTER)}"
-    return specs.forest(rows, f"difference in {metric}{than}")
+    title = f"difference in {metric}{than}"
+    return specs.forest(rows, title, below=drawn_lines(comparison))
 
 
 def query_rows(comparison: Comparison, metric: str, a: str, b: str) -> Rows:
@@ -261,17 +272,17 @@ def curves(
 
 def heatmap(comparison: Comparison, metric: str) -> Spec:
     """Return the p-values of all pairs of systems; with a baseline, of all metrics."""
-    pairs = list(comparison.pairwise.iter_rows(named=True))
     names = [shown(name) for name in comparison.systems]
     against = comparison.baseline
     rows = []
-    for row in pairs:
+    for pair in pairs_in_words(comparison):
+        row = pair.row
         a, b = shown(row["a"]), shown(row["b"])
         if against is not None:
-            rows.append(_cell(comparison, row, b, row["metric"], turned=False))
+            rows.append(_cell(comparison, pair, b, row["metric"], turned=False))
         elif row["metric"] == metric:
-            rows.append(_cell(comparison, row, b, a, turned=False))
-            rows.append(_cell(comparison, row, a, b, turned=True))
+            rows.append(_cell(comparison, pair, b, a, turned=False))
+            rows.append(_cell(comparison, pair, a, b, turned=True))
     if against is None:
         return maps.heatmap(rows, names, names)
     others = [name for name in names if name != shown(against)]
@@ -279,9 +290,10 @@ def heatmap(comparison: Comparison, metric: str) -> Spec:
 
 
 def _cell(
-    comparison: Comparison, row: dict[str, Any], name: str, column: str, *, turned: bool
+    comparison: Comparison, pair: PairInWords, name: str, column: str, *, turned: bool
 ) -> dict[str, Any]:
-    p, higher = row["p_corrected"], True
+    row, higher = pair.row, True
+    p = row["p_corrected"]
     place = comparison.metrics.index(row["metric"])
     if comparison._compared.directions[place] is False:  # noqa: SLF001
         higher = False
@@ -289,7 +301,8 @@ def _cell(
     level = maps.level_of(p, comparison.settings.alpha, better=gain)
     return {
         "row": name, "column": column, "p": drawn_number(p), "level": level,
-        "text": p_text(p),
+        # A cell has little room.
+        "text": pair.p_corrected.replace("at most", "≤"),
     }  # fmt: skip
 
 

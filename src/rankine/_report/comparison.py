@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.console import Group
 from rich.text import Text
 
-from rankine._base.text import p_equals, p_text
+from rankine._base.checks import check_count
+from rankine._base.text import grouped
 from rankine._evaluate.summary import finite
+from rankine._metrics.names import canonical_name
 from rankine._report.export import (
     latex_table,
     latex_text,
@@ -17,28 +20,49 @@ from rankine._report.export import (
     markdown_text,
     whose,
 )
+from rankine._report.pairs import (
+    differences_of,
+    further_findings,
+    heads,
+    letters_mark,
+    of_intervals,
+    pairs_in_words,
+    tested,
+)
 from rankine._report.tables import between, html_table, number, shown
-from rankine._report.text import ENDLESS, plain_text, table_with
-from rankine._stats.pairwise import TUKEY
+from rankine._report.text import (
+    ENDLESS,
+    SEE,
+    SIDE_BY_SIDE,
+    first_notes,
+    plain_text,
+    table_with,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from rich.table import Table
 
     from rankine._evaluate.compare.comparison import Comparison
     from rankine._evaluate.compare.moved_queries import Moved
     from rankine._evaluate.worst import TopItem
+    from rankine._report.pairs import PairInWords
 
 _WIDTH = 100
 _PAIRS = 45
 """Pairs that are shown; more are in `pairwise`."""
 
 
-def to_text(comparison: Comparison, width: int | None = _WIDTH) -> str:
+def to_text(
+    comparison: Comparison, width: int | None = _WIDTH, see: str | None = SEE
+) -> str:
     """Return means, pairs, warnings and notes as plain text.
 
-    Sentences are wrapped to a width, unless it is None; tables stay whole.
+    Args:
+        comparison: what was compared.
+        width: to which sentences are wrapped, unless it is None; tables stay whole.
+        see: how to see the other notes on many runs; None if all of them stand here.
     """
     head, rows = _means(comparison)
     tables = [table_with(head, rows, "l" + "r" * (len(head) - 1))]
@@ -46,12 +70,42 @@ def to_text(comparison: Comparison, width: int | None = _WIDTH) -> str:
     tables.append(table_with(head, rows[:_PAIRS], "lllrrrl"))
     if comparison.is_segmented:
         tables.append(_by_segment(comparison))
-    lines = [_how(comparison), *whose(comparison.evaluations.values()), *_more(rows)]
-    lines += [f"! {text}" for text in comparison.warnings]
-    lines += [f"- {text}" for text in comparison.notes]
+    lines = [*_how(comparison), *whose(comparison.evaluations.values()), *_more(rows)]
+    lines += [f"! {text}" for text in _warnings(comparison)]
+    lines += [f"- {text}" for text in _notes(comparison, see)]
     said = Group(*(Text(shown(line)) for line in lines))
     drawn = [plain_text(table, ENDLESS) for table in tables]
     return "\n".join([*drawn, plain_text(said, width or ENDLESS)])
+
+
+def _notes(comparison: Comparison, see: str | None) -> Sequence[str]:
+    """Return the notes; of many systems only the first few, what all share first."""
+    if _are_few(comparison) or see is None:
+        return comparison.notes
+    return first_notes(_together(comparison, comparison.notes), see)
+
+
+def _warnings(comparison: Comparison) -> Sequence[str]:
+    """Return all warnings; of many systems, each once for all that have it."""
+    said = comparison.warnings
+    return said if _are_few(comparison) else _together(comparison, said)
+
+
+def _are_few(comparison: Comparison) -> bool:
+    return len(comparison.systems) <= SIDE_BY_SIDE
+
+
+def _together(comparison: Comparison, said: Iterable[str]) -> list[str]:
+    """Say each sentence once, after all systems that it is said of."""
+    shared, of_systems = [], []
+    for text in said:
+        names = [name for name in comparison.systems if text.startswith(f"{name}: ")]
+        if names:
+            name = max(names, key=len)
+            of_systems.append((name, text.removeprefix(f"{name}: ")))
+        else:
+            shared.append(text)
+    return [*shared, *grouped(of_systems)]
 
 
 def _means(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
@@ -77,20 +131,21 @@ def _means(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
 
 def _pairs(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     """Return a row per metric and pair."""
-    head = ["metric", "pair", "verdict", "difference", "p", "corrected", "+ = -"]
+    difference, corrected = heads(comparison)
+    head = ["metric", "pair", "verdict", difference, "p", corrected, "+ = -"]
     rows = [
         [
-            row["metric"],
-            f"{shown(row['a'])} to {shown(row['b'])}",
-            row["verdict"],
-            _difference(row),
-            *(
-                p_text(math.nan if p is None else p)
-                for p in (row["p"], row["p_corrected"])
-            ),
-            "" if row["wins"] is None else "{wins} {ties} {losses}".format(**row),
+            pair.row["metric"],
+            f"{shown(pair.row['a'])} to {shown(pair.row['b'])}",
+            pair.row["verdict"],
+            _difference(pair),
+            pair.p,
+            pair.p_corrected,
+            ""
+            if pair.row["wins"] is None
+            else "{wins} {ties} {losses}".format(**pair.row),
         ]
-        for row in comparison.pairwise.iter_rows(named=True)
+        for pair in pairs_in_words(comparison)
     ]
     return head, rows
 
@@ -109,11 +164,9 @@ def _by_segment(comparison: Comparison) -> Table:
     return table_with(head, rows, "ll" + "r" * len(comparison.systems))
 
 
-def _difference(row: dict[str, Any]) -> str:
-    """Return a difference with its sign, and its interval below."""
-    if math.isnan(row["difference"]):
-        return number(row["difference"])
-    return f"{row['difference']:+.4f}\n{between(row['low'], row['high'])}"
+def _difference(pair: PairInWords) -> str:
+    difference = pair.row["difference"]
+    return number(difference) if math.isnan(difference) else differences_of(pair)
 
 
 def _more(rows: list[list[str]]) -> list[str]:
@@ -122,28 +175,23 @@ def _more(rows: list[list[str]]) -> list[str]:
     return [f"{more} more pairs are in pairwise"] if more > 0 else []
 
 
-def tested(comparison: Comparison) -> str:
-    """Say by which test and correction it was compared."""
-    how = comparison.settings
-    plain = how.correction == "none" or how.test in TUKEY
-    return how.test if plain else f"{how.test}, corrected by {how.correction}"
-
-
-def _how(comparison: Comparison) -> str:
+def _how(comparison: Comparison) -> list[str]:
     """Say how it was compared, and how to read the marks."""
-    return (
-        f"{tested(comparison)}; letters before a mean name the systems that it is "
-        f"better than; * is the best mean; + = - are the queries that gain, stay and "
-        "lose"
+    said = "; ".join(filter(None, (tested(comparison), of_intervals(comparison))))
+    marks = (
+        "letters before a mean mark the systems it beats; * is the best mean; + = - "
+        "count the queries that gain, stay and lose"
     )
+    return [*filter(None, (said, further_findings(comparison))), marks]
 
 
 def sentences(comparison: Comparison) -> list[str]:
     """Say in words what was found of each metric and pair."""
     said = []
-    for row in comparison.pairwise.iter_rows(named=True):
+    for pair in pairs_in_words(comparison):
+        row = pair.row
         a, b, metric = shown(row["a"]), shown(row["b"]), row["metric"]
-        size = f"{abs(row['difference']):.4f}"
+        difference = f"the difference is {row['difference']:+.4f}"
         moves = ""
         if row["wins"] is not None:
             n = row["wins"] + row["ties"] + row["losses"]
@@ -152,13 +200,24 @@ def sentences(comparison: Comparison) -> list[str]:
         if verdict.startswith(("better", "worse", "different")):
             word = verdict.split(",")[0]
             than = "from" if word == "different" else "than"
-            said.append(
+            size = f"{abs(row['difference']):.4f}"
+            text = (
                 f"{b} is {word} {than} {a} in {metric} by {size} "
-                f"({_range(row)}; {p_equals(row['p_corrected'])}){moves}."
+                f"({_evidence(pair)}){moves}."
             )
+            if verdict.endswith("equivalent"):
+                margin = f"{comparison.margins[metric]:g}"
+                text += (
+                    f" The difference is within the margin of {margin} "
+                    f"({pair.equivalence})."
+                )
+            said.append(text)
         elif verdict == "equivalent":
-            margin = comparison.margins[metric]
-            said.append(f"{b} and {a} are equivalent in {metric}, within {margin:g}.")
+            margin = f"{comparison.margins[metric]:g}"
+            said.append(
+                f"{b} and {a} are equivalent in {metric}, within {margin}: "
+                f"{difference} ({pair.equivalence})."
+            )
         elif math.isnan(row["difference"]):
             said.append(
                 f"Whether {b} is better than {a} in {metric} cannot be told: the "
@@ -166,16 +225,27 @@ def sentences(comparison: Comparison) -> list[str]:
             )
         else:
             said.append(
-                f"Whether {b} is better than {a} in {metric} cannot be told: the "
-                f"difference is {row['difference']:+.4f} "
-                f"({_range(row, signed=True)}; {p_equals(row['p_corrected'])}){moves}."
+                f"Whether {b} is better than {a} in {metric} cannot be told: "
+                f"{difference} ({_evidence(pair, signed=True)}){moves}."
             )
     return said
 
 
-def _range(row: dict[str, Any], *, signed: bool = False) -> str:
+def _evidence(pair: PairInWords, *, signed: bool = False) -> str:
+    """Return the interval of a difference and p, and for how many pairs they hold."""
+    row = pair.row
+    bounds = _range(row["low"], row["high"], signed=signed)
+    if math.isnan(row["low"]) or not pair.holds_for:
+        return f"{bounds}; {pair.p_said}"
+    bounds = f"{bounds} for {pair.holds_for}"
+    if pair.all_bounds is not None:
+        at_once = _range(*pair.all_bounds, signed=signed)
+        bounds += f", {at_once} for {pair.all_pairs}"
+    return f"{bounds}; {pair.p_said}"
+
+
+def _range(low: float, high: float, *, signed: bool) -> str:
     """Return the bounds of a difference, or of its size where both have one sign."""
-    low, high = row["low"], row["high"]
     if math.isnan(low):
         return "no interval"
     if low * high > 0 and not signed:
@@ -191,22 +261,27 @@ def to_html(comparison: Comparison) -> str:
     means = html_table(head, lines, "l" + "r" * (len(head) - 1))
     head, rows = _pairs(comparison)
     lines = [[cell.split("\n") for cell in row] for row in rows[:_PAIRS]]
-    said = (*comparison.warnings, *comparison.notes)
+    titles = [title.split("\n") for title in head]
+    said = (*_warnings(comparison), *_notes(comparison, SEE))
     below = (
-        _how(comparison),
+        *_how(comparison),
         *whose(comparison.evaluations.values()),
         *_more(rows),
         *said,
     )
-    return means + html_table(head, lines, "lllrrrl", below=below)
+    return means + html_table(titles, lines, "lllrrrl", below=below)
 
 
 def to_markdown(comparison: Comparison) -> str:
     """Return a row per system and a column per metric; the best mean is bold."""
-    rows = markdown_cells(comparison)
     return markdown_table(
-        comparison.metrics, rows, "; ".join(whose(comparison.evaluations.values()))
+        comparison.metrics, markdown_cells(comparison), _below(comparison)
     )
+
+
+def _below(comparison: Comparison) -> list[str]:
+    """Say below a table what its letters and numbers are."""
+    return [*letters_mark(comparison), *whose(comparison.evaluations.values())]
 
 
 def markdown_cells(comparison: Comparison) -> list[list[str]]:
@@ -214,19 +289,51 @@ def markdown_cells(comparison: Comparison) -> list[list[str]]:
     return _rows(comparison, "{}", "**{}**", "<sup>{}</sup>", markdown_text)
 
 
-def to_latex(comparison: Comparison) -> str:
-    """Return a table for the booktabs package; letters are superscripts."""
-    rows = latex_cells(comparison)
+def to_latex(
+    comparison: Comparison,
+    digits: int,
+    sort: str | None,
+    caption: str | None,
+    label: str | None,
+    *,
+    intervals: bool,
+) -> str:
+    """Return a table for the booktabs package; see `Comparison.to_latex`."""
+    check_count("digits", digits, least=0)
+    rows = latex_cells(comparison, digits, intervals=intervals)
+    order = range(len(rows)) if sort is None else _best_first(comparison, sort)
     return latex_table(
-        comparison.metrics, rows, "; ".join(whose(comparison.evaluations.values()))
+        comparison.metrics,
+        [rows[system] for system in order],
+        _below(comparison),
+        caption,
+        label,
     )
 
 
-def latex_cells(comparison: Comparison) -> list[list[str]]:
+def _best_first(comparison: Comparison, metric: str) -> list[int]:
+    """Return the numbers of the systems, the best mean first, undefined ones last."""
+    label = comparison._label(metric)  # noqa: SLF001 - of our own making
+    place = comparison.metrics.index(label)
+    compared = comparison._compared  # noqa: SLF001
+    means = compared.means[place]
+    rises = compared.directions[place] is False
+    return [*map(int, np.argsort(means if rises else -means, kind="stable"))]
+
+
+def latex_cells(
+    comparison: Comparison, digits: int = 4, *, intervals: bool = False
+) -> list[list[str]]:
     """Return the cells of `to_latex`, a row per system."""
-    # Formulas have no spaces, except where they are commands.
     return _rows(
-        comparison, "$^{{{}}}$", r"\textbf{{{}}}", "$^{{{}}}$", latex_text, apart=r"\ "
+        comparison,
+        "$^{{{}}}$",
+        r"\textbf{{{}}}",
+        "$^{{{}}}$",
+        latex_text,
+        r"\ ",  # formulas have no spaces, except where they are commands
+        digits,
+        r" {{\small ({})}}" if intervals else "",
     )
 
 
@@ -237,17 +344,36 @@ def _rows(
     beaten: str,
     escaped: Callable[[str], str],
     apart: str = " ",
+    digits: int = 4,
+    interval: str = "",
 ) -> list[list[str]]:
-    """Return the name of each system with its letter, and its means with marks."""
+    """Return the name of each system with its letter, and its means with marks.
+
+    Args:
+        comparison: what was compared.
+        letter: how the letter of a system is written.
+        best: how the best mean is.
+        beaten: how the letters of systems that were beaten are.
+        escaped: what makes a name safe.
+        apart: what is between letters that have more than one letter.
+        digits: how many decimals numbers have.
+        interval: how an interval is written; empty if it is not.
+    """
     compared = comparison._compared  # noqa: SLF001 - the numbers of the result
     rows = []
     for system, name in enumerate(comparison.systems):
         row = [f"{letter.format(comparison.letters[system])} {escaped(shown(name))}"]
         for metric in range(len(comparison.metrics)):
-            mean = number(float(compared.means[metric, system]))
+            mean = number(float(compared.means[metric, system]), digits)
             letters = comparison.beaten[metric][system].replace(" ", apart)
-            top = best.format(mean) if system in comparison.best[metric] else mean
-            row.append(top + beaten.format(letters) if letters else top)
+            cell = best.format(mean) if system in comparison.best[metric] else mean
+            cell += beaten.format(letters) if letters else ""
+            bounds = between(
+                float(compared.lows[metric, system]),
+                float(compared.highs[metric, system]),
+                digits,
+            )
+            row.append(cell + (interval.format(bounds) if bounds else ""))
         rows.append(row)
     return rows
 
@@ -267,11 +393,13 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
         "kind": "comparison",
         "systems": list(comparison.systems),
         "metrics": list(comparison.metrics),
+        "names": {label: canonical_name(label) for label in comparison.metrics},
         "baseline": comparison.baseline,
         "test": how.test,
         "correction": how.correction,
         "family": how.family,
         "confidence": how.confidence,
+        "intervals": how.intervals,
         "margins": comparison.margins,
         "draws": how.draws,
         "seed": how.seed,

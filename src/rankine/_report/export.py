@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rankine._base.checks import check_choice, check_count
 from rankine._base.forks import need_threads
 from rankine._conventions.presets import BASE, called
 from rankine._evaluate.notes import few
 from rankine._evaluate.summary import finite
+from rankine._metrics.names import canonical_name
 from rankine._report.tables import between, html_table, number, shown
 from rankine.errors import MissingExtraError, ParameterError
 
@@ -42,15 +44,15 @@ class MetricCell:
     count: bool
     higher_is_better: bool | None
 
-    def number(self) -> str:
-        """Return the number as text."""
+    def number(self, digits: int = 4) -> str:
+        """Return the number as text, with some decimals unless it is a count."""
         if self.count and not math.isnan(self.value):
             return f"{self.value:,.0f}"
-        return number(self.value)
+        return number(self.value, digits)
 
-    def bounds(self) -> str:
+    def bounds(self, digits: int = 4) -> str:
         """Return the interval as text, empty if there is none."""
-        return "" if self.count else between(self.low, self.high)
+        return "" if self.count else between(self.low, self.high, digits)
 
 
 def cells(evaluation: Evaluation, *, intervals: bool = True) -> list[MetricCell]:
@@ -74,6 +76,12 @@ def convention_of(evaluation: Evaluation) -> str:
     """Say whose choices the numbers follow; empty for rankine's own."""
     name = called(evaluation.convention, evaluation.preset)
     return "" if name == BASE else f"Convention: {shown(name)}"
+
+
+def names_of(labels: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the names asked for that are not canonical, with those that are."""
+    named = ((label, canonical_name(label)) for label in labels)
+    return [(label, name) for label, name in named if label != name]
 
 
 def queries_by_metric(evaluations: Iterable[Evaluation]) -> str:
@@ -117,6 +125,7 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
         "queries": evaluation.n_queries,
         "metrics": {
             cell.metric: {
+                "metric": str(metric),
                 "value": finite(cell.value),
                 "low": finite(cell.low),
                 "high": finite(cell.high),
@@ -125,7 +134,7 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
                 "without_relevant": evaluation.summaries[cell.metric].n_empty,
                 "undefined": evaluation.summaries[cell.metric].n_undefined,
             }
-            for cell in cells(evaluation)
+            for metric, cell in zip(evaluation.metrics, cells(evaluation), strict=True)
         },
         "convention": evaluation.convention.to_dict(),
         "preset": evaluation.preset,
@@ -149,11 +158,11 @@ def _below(text: str) -> list[str]:
     return ["", markdown_text(text)] if text else []
 
 
-def _last_row(text: str, columns: int) -> list[str]:
-    """Return a row of LaTeX over all columns, nothing if there is nothing to say."""
-    if not text:
-        return []
-    return [rf"\multicolumn{{{columns}}}{{l}}{{{latex_text(text)}}} \\"]
+def _last_rows(texts: Iterable[str], columns: int) -> list[str]:
+    """Return a row of LaTeX over all columns for each text."""
+    return [
+        rf"\multicolumn{{{columns}}}{{l}}{{{latex_text(text)}}} \\" for text in texts
+    ]
 
 
 _LATEX = {
@@ -180,51 +189,99 @@ def markdown_text(text: str) -> str:
 
 
 def markdown_table(
-    labels: Iterable[str], rows: Iterable[Sequence[str]], below: str = ""
+    labels: Iterable[str], rows: Iterable[Sequence[str]], below: Iterable[str] = ()
 ) -> str:
     """Return a row per run and a column per metric; cells are escaped already."""
     names = ["run", *map(markdown_text, labels)]
     lines = [f"| {' | '.join(names)} |", "|---|" + "---:|" * (len(names) - 1)]
     lines += [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([*lines, *_below(below)])
+    return "\n".join([*lines, *_below("; ".join(below))])
 
 
 def latex_table(
-    labels: Sequence[str], rows: Iterable[Sequence[str]], below: str = ""
+    labels: Iterable[str],
+    rows: Iterable[Sequence[str]],
+    below: Iterable[str] = (),
+    caption: str | None = None,
+    label: str | None = None,
 ) -> str:
-    """Return a table for the booktabs package; cells are escaped already."""
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{l{'r' * len(labels)}}}",
-            r"\toprule",
-            rf"run & {' & '.join(map(latex_text, labels))} \\",
-            r"\midrule",
-            *(" & ".join(row) + r" \\" for row in rows),
-            r"\bottomrule",
-            *_last_row(below, len(labels) + 1),
-            r"\end{tabular}",
-        ]
-    )
+    """Return a row per run and a column per metric; cells are escaped already."""
+    return _latex(["run", *map(latex_text, labels)], rows, below, caption, label)
 
 
-def to_latex(evaluation: Evaluation) -> str:
-    """Return a table for the booktabs package."""
-    rows = [
-        f"{latex_text(cell.metric)} & {cell.number()} & {cell.bounds()} \\\\"
-        for cell in cells(evaluation)
+def _latex(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    below: Iterable[str],
+    caption: str | None,
+    label: str | None,
+) -> str:
+    """Return a table for the booktabs package; its cells are escaped already.
+
+    Args:
+        head: the titles of the columns, escaped too.
+        rows: the cells.
+        below: what stands below, a row for each text; it is escaped here.
+        caption: the caption of a float around the table; it may have commands.
+        label: what the text refers to it by.
+    """
+    if label is not None and caption is None:
+        msg = "label= needs caption=: without a caption, a table has no number"
+        raise ParameterError(msg)
+    table = [
+        rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
+        r"\toprule",
+        rf"{' & '.join(head)} \\",
+        r"\midrule",
+        *(" & ".join(row) + r" \\" for row in rows),
+        r"\bottomrule",
+        *_last_rows(below, len(head)),
+        r"\end{tabular}",
     ]
-    return "\n".join(
-        [
-            r"\begin{tabular}{lrr}",
-            r"\toprule",
-            rf"{latex_text(shown(evaluation.name))} & value & 95\,\% interval \\",
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            *_last_row("; ".join(whose([evaluation])), 3),
-            r"\end{tabular}",
-        ]
+    if caption is not None:
+        named = [] if label is None else [rf"\label{{{label}}}"]
+        above = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", *named]
+        table = [*above, *table, r"\end{table}"]
+    return "\n".join(table)
+
+
+def to_latex(
+    evaluation: Evaluation,
+    digits: int,
+    sort: str | None,
+    caption: str | None,
+    label: str | None,
+    *,
+    intervals: bool,
+) -> str:
+    """Return a table for the booktabs package; see `Evaluation.to_latex`."""
+    check_count("digits", digits, least=0)
+    shown_cells = cells(evaluation, intervals=intervals)
+    if sort is not None:
+        check_choice("sort", sort, ("name", "value"))
+        shown_cells.sort(key=_name_of if sort == "name" else _order_of)
+    head = [latex_text(shown(evaluation.name)), "value", r"95\,\% interval"]
+    rows = [
+        [latex_text(cell.metric), cell.number(digits), cell.bounds(digits)]
+        for cell in shown_cells
+    ]
+    n_columns = 3 if intervals else 2
+    return _latex(
+        head[:n_columns],
+        [row[:n_columns] for row in rows],
+        whose([evaluation]),
+        caption,
+        label,
     )
+
+
+def _name_of(cell: MetricCell) -> str:
+    return cell.metric
+
+
+def _order_of(cell: MetricCell) -> float:
+    """Return what the largest number is the first by, and an undefined one the last."""
+    return math.inf if math.isnan(cell.value) else -cell.value
 
 
 def to_html(evaluation: Evaluation) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.text import count, p_text
+from rankine._base.text import count
 from rankine._conventions.presets import called
 from rankine._evaluate.summary import finite
 from rankine._report import charts, specs
-from rankine._report.comparison import sentences, tested
+from rankine._report.comparison import sentences
 from rankine._report.explorer import check_texts, explored
-from rankine._report.export import queries_by_metric
+from rankine._report.export import names_of, queries_by_metric
 from rankine._report.markup import (
     Markup,
     TableCell,
@@ -23,6 +23,14 @@ from rankine._report.markup import (
     tag,
 )
 from rankine._report.page import Page, remarks, reproduction, scripted
+from rankine._report.pairs import (
+    differences_of,
+    drawn_lines,
+    further_findings,
+    of_intervals,
+    pairs_in_words,
+    tested,
+)
 from rankine._report.tables import between, brief, number, shown
 from rankine.errors import ParameterError
 
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from rankine._evaluate.compare.comparison import Comparison
+    from rankine._report.pairs import PairInWords
     from rankine._report.specs import Spec
 
 _SAID = 10
@@ -235,8 +244,9 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
         for place, metric in enumerate(comparison.metrics)
     ]
     rows = []
-    pairs = list(comparison.pairwise.iter_rows(named=True))
-    for row in pairs[:_PAIRS]:
+    pairs = list(pairs_in_words(comparison))
+    for pair in pairs[:_PAIRS]:
+        row = pair.row
         moves = [row[name] for name in ("wins", "ties", "losses")]
         rows.append(
             (
@@ -244,9 +254,9 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
                 row["a"],
                 row["b"],
                 verdict_mark(row["verdict"]),
-                _signed(row),
-                _p_cell(row["p"]),
-                _p_cell(row["p_corrected"]),
+                _signed(pair),
+                _p_cell(row["p"], pair.p),
+                _p_cell(row["p_corrected"], pair.p_corrected),
                 *(TableCell("" if n is None else f"{n:,}", n) for n in moves),
             )
         )
@@ -255,14 +265,18 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
         "stay", "lose",
     )  # fmt: skip
     drawn = table(head, rows, "llllrrrrrr", caption="Differences of all pairs")
-    seen = {row["verdict"].split(",", 1)[0] for row in pairs}
+    seen = {pair.row["verdict"].split(",", 1)[0] for pair in pairs}
     legend = [
         tag("span", f"{mark} {name} ", class_=f"verdict {name.replace(' ', '-')}")
         for name, mark in _MARKS.items()
         if name in seen
     ]
-    how = f"Tests: {tested(comparison)}."
+    tests = "; ".join(filter(None, (tested(comparison), of_intervals(comparison))))
+    further = further_findings(comparison)
+    how = f"Tests: {tests}.{f' {further}.' if further else ''}"
     sure = f"Each line is a {100 * comparison.settings.confidence:g} % interval. "
+    if drawn_lines(comparison):  # the drawings say so themselves
+        sure = ""
     parts = [tag("p", how, class_="hint"), drawn]
     if any(forests):
         parts = [
@@ -285,17 +299,16 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
     return [*parts, page.figure("heatmap", spec, says)]
 
 
-def _signed(row: dict[str, Any]) -> TableCell:
-    d = row["difference"]
+def _signed(pair: PairInWords) -> TableCell:
+    d = pair.row["difference"]
     if math.isnan(d):
         return TableCell(number(d))
-    return TableCell(f"{d:+.4f}", d, between(row["low"], row["high"]))
+    value, _, bounds = differences_of(pair).partition("\n")
+    return TableCell(value, d, bounds.replace("\n", "; all pairs: "))
 
 
-def _p_cell(p: float | None) -> TableCell:
-    if p is None or math.isnan(p):
-        return TableCell("undefined")
-    return TableCell(p_text(p), p)
+def _p_cell(p: float | None, text: str) -> TableCell:
+    return TableCell(text, None if p is None or math.isnan(p) else p)
 
 
 def _queries(page: Page, comparison: Comparison) -> list[Markup]:
@@ -437,9 +450,11 @@ def _choices(comparison: Comparison) -> list[tuple[str, str]]:
     how = comparison.settings
     first = next(iter(comparison.evaluations.values()), None)
     rows = [
+        *names_of(comparison.metrics),
         ("test", how.test),
         ("correction", f"{how.correction}, of each {how.family}"),
         ("confidence", f"{how.confidence:g}"),
+        ("intervals", how.intervals),
         ("draws", f"{how.draws:,}"),
         ("seed", str(how.seed)),
         ("baseline", comparison.baseline or "none"),

@@ -12,7 +12,7 @@ from rankine._conventions.presets import called
 from rankine._evaluate.worst import check_worst, table_of
 from rankine._report import charts
 from rankine._report.explorer import check_texts, explored_run
-from rankine._report.export import cells, queries_by_metric
+from rankine._report.export import cells, names_of, queries_by_metric
 from rankine._report.markup import Markup, TableCell, isolated, table, tag
 from rankine._report.page import Page, remarks, reproduction, scripted
 from rankine._report.tables import number, shown
@@ -63,10 +63,13 @@ def page_of(
         "notes", "Warnings and notes", remarks(evaluation.warnings, evaluation.notes)
     )
     convention = evaluation.preset or str(evaluation.convention)
+    names = names_of(evaluation.summaries)
     page.add(
         "reproduce",
         "How to reproduce this",
-        reproduction(command, files, [("convention", convention), ("seed", "0")]),
+        reproduction(
+            command, files, [*names, ("convention", convention), ("seed", "0")]
+        ),
     )
     return page
 

@@ -201,7 +201,8 @@ def _themed(spec: Spec) -> Spec:
         "legend": ink, "view": {"stroke": None},
         "title": {
             "color": _INK, "font": _FONT, "fontSize": 13, "fontWeight": 600,
-            "limit": 460,
+            "limit": 460, "subtitleColor": _INK, "subtitleFont": _FONT,
+            "subtitleFontSize": 12,
         },
     }  # fmt: skip
     return themed

@@ -70,11 +70,14 @@ LIFTS = "(datum.value ? format(100 * datum.value, '+~g') : '0') + ' %'"
 """How numbers of an axis are written as percentages, as expressions of Vega."""
 
 
-def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
+def forest(
+    rows: Rows, title: str, form: str | None = None, below: Sequence[str] = ()
+) -> Spec:
     """Return a point with its interval per row: label, value, low, high, verdict.
 
     Rows may have a second, wider interval: always_low, always_high. If numbers of the
     axis have a form, such as `LIFTS`, rows also have ``lift``: what is told of them.
+    Lines below the title say what else a reader must know.
     """
     verdicts = list(VERDICTS)
     ticks: Spec = {
@@ -140,7 +143,7 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
         rows,
         layer=[*([zero] if tested else []), *layers],
         height=(_ROW if len(rows) <= _FEW else _LOW) * max(len(rows), 1),
-        title=_title(title),
+        title=_title(title) | ({"subtitle": [*below]} if below else {}),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ENDLESS = 1 << 20
 """Columns where there is no terminal: tables stay whole, and lines are not broken."""
-_SIDE_BY_SIDE = 3
+SIDE_BY_SIDE = 3
 """Runs that have room beside each other, with their intervals."""
 _GAP = 3
 """Columns between two columns of a table."""
@@ -35,6 +35,26 @@ _MISSED = 10
 _INDENT = 12
 """Where the items of a query begin."""
 _ELSEWHERE = "--json and --csv give the 95 % intervals too."
+_NOTES = 5
+"""Notes below a table of many runs; there may be some of every run."""
+_NAMES = 8
+"""Runs that are named together; of more, the number of the others is said."""
+SEE = "see .notes"
+"""How to see the other notes, in Python."""
+
+
+class _Line(NamedTuple):
+    """A warning or a note.
+
+    Attributes:
+        mark: what stands before it, ``!`` or ``-``.
+        text: its words.
+        style: how they are printed.
+    """
+
+    mark: str
+    text: str
+    style: str
 
 
 class Terminal(Console):
@@ -76,15 +96,21 @@ def plain_text(drawn: RenderableType, width: int) -> str:
     return "\n".join(line.rstrip() for line in printed.rstrip().splitlines())
 
 
-def table_of(evaluations: Sequence[Evaluation]) -> RenderableType:
+def table_of(
+    evaluations: Sequence[Evaluation], see: str | None = SEE
+) -> RenderableType:
     """Return the numbers of all runs, and the notes.
 
     A few runs stand side by side, with a row per metric and intervals; of many, each
-    has its row, with a column per metric.
+    has its row, with a column per metric, and only the first few notes stand below.
+
+    Args:
+        evaluations: of all runs.
+        see: how to see the other notes; None if all of them stand here.
     """
-    few = len(evaluations) <= _SIDE_BY_SIDE
+    few = len(evaluations) <= SIDE_BY_SIDE
     body = _by_metric(evaluations) if few else _ByRun(evaluations)
-    return Group(body, *_footer(evaluations, intervals=few))
+    return Group(body, *_footer(evaluations, None if few else see, intervals=few))
 
 
 def _by_metric(evaluations: Sequence[Evaluation]) -> Table:
@@ -178,7 +204,7 @@ def _values(compared: Sequence[MetricCell]) -> list[Text]:
 
 
 def _footer(
-    evaluations: Sequence[Evaluation], *, intervals: bool
+    evaluations: Sequence[Evaluation], see: str | None, *, intervals: bool
 ) -> list[RenderableType]:
     sizes = {evaluation.n_queries for evaluation in evaluations}
     who = count(max(sizes), "query")
@@ -194,12 +220,65 @@ def _footer(
     if len(by_run) == 1:
         return [*lines, *map(_indented, by_run[0])]
     shared = [line for line in by_run[0] if all(line in other for other in by_run)]
-    titles = ["all runs", *(shown(evaluation.name) for evaluation in evaluations)]
     rest = [[line for line in those if line not in shared] for those in by_run]
-    for title, those in zip(titles, (shared, *rest), strict=True):
+    names = [shown(evaluation.name) for evaluation in evaluations]
+    groups, left = [("all runs", shared), *zip(names, rest, strict=True)], 0
+    if see is not None:
+        groups, left = _first_lines([("all runs", shared), *_together(names, rest)])
+    for title, those in groups:
         if those:
             lines += [Text(title, style="bold"), *map(_indented, those)]
-    return lines
+    return [*lines, Text(_further(left, see), style="dim")] if left else lines
+
+
+def _together(
+    names: Sequence[str], by_run: Sequence[Sequence[_Line]]
+) -> list[tuple[str, list[_Line]]]:
+    """Put the lines of runs together that are the same for some of them."""
+    whose: dict[_Line, list[str]] = {}
+    for name, lines in zip(names, by_run, strict=True):
+        for line in lines:
+            whose.setdefault(line, []).append(name)
+    groups: dict[str, list[_Line]] = {}
+    for line, runs in whose.items():
+        more = len(runs) - _NAMES
+        others = f" and {more:,} more" if more > 0 else ""
+        groups.setdefault(", ".join(runs[:_NAMES]) + others, []).append(line)
+    return [*groups.items()]
+
+
+def _first_lines(
+    groups: Sequence[tuple[str, list[_Line]]],
+) -> tuple[list[tuple[str, list[_Line]]], int]:
+    """Leave out notes beyond the first few, and count them; warnings all stay."""
+    n = sum(line.mark == "-" for _, lines in groups for line in lines)
+    room = _room(n)
+    kept, place = [], 0
+    for title, lines in groups:
+        some = []
+        for line in lines:
+            place += line.mark == "-"
+            if line.mark == "!" or place <= room:
+                some.append(line)
+        kept.append((title, some))
+    return kept, n - room
+
+
+def _room(n: int) -> int:
+    """Return how many of n notes are shown; the last one may stand for itself."""
+    return n if n <= _NOTES + 1 else _NOTES
+
+
+def _further(n: int, see: str | None) -> str:
+    """Say how many more notes there are, and how to see them."""
+    return f"{n:,} more notes: {see}"
+
+
+def first_notes(notes: Sequence[str], see: str) -> list[str]:
+    """Return the first few notes, and how many more there are."""
+    room = _room(len(notes))
+    left = len(notes) - room
+    return [*notes[:room], *([_further(left, see)] if left else [])]
 
 
 def _on_intervals(evaluation: Evaluation) -> str:
@@ -216,13 +295,13 @@ def _on_intervals(evaluation: Evaluation) -> str:
     return f"{said} A number without an interval is for all lists together."
 
 
-def _told(evaluation: Evaluation) -> list[tuple[str, str, str]]:
+def _told(evaluation: Evaluation) -> list[_Line]:
     """Return the warnings and the notes of a run, each with its mark and style."""
-    warnings = [("!", shown(text), "yellow") for text in evaluation.warnings]
-    return warnings + [("-", shown(note), "") for note in evaluation.notes]
+    warnings = [_Line("!", shown(text), "yellow") for text in evaluation.warnings]
+    return warnings + [_Line("-", shown(note), "") for note in evaluation.notes]
 
 
-def _indented(line: tuple[str, str, str]) -> RenderableType:
+def _indented(line: _Line) -> RenderableType:
     """Return a note or a warning whose lines stand below its first word."""
     mark, text, style = line
     grid = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)

@@ -24,6 +24,7 @@ from rankine._io.values import UNREADABLE
 from rankine._join.lists import First
 from rankine._metrics.lists.kind import ListMetric
 from rankine._metrics.metric import Metric
+from rankine._metrics.names import canonical_name
 from rankine._metrics.similarity.measures import Measure
 from rankine._results.curves import read_curves
 from rankine._results.nodes import Node
@@ -139,8 +140,9 @@ def _evaluation(
     kinds = (Measure,) if kind is Similarity else (Metric, ListMetric)
     read = [_metrics(part, kinds) for part in metrics]
     asked, bound = (tuple(pair[which] for pair in read) for which in (0, 1))
-    labels = tuple(map(str, asked))
-    if not labels or len(set(labels)) < len(labels):
+    labels = tuple(map(_label, metrics, asked))
+    different = min(len(set(labels)), len(set(map(str, asked))))
+    if not labels or different < len(labels):
         saved["metrics"].refuse("has no metrics, or one of them twice")
     rule = _rule(node["convention"])
     members = [part["metrics"].counts(below=len(metrics)).tolist() for part in groups]
@@ -176,6 +178,15 @@ def _evaluation(
     )
     evaluation.curves.update(read_curves(saved))
     return evaluation
+
+
+def _label(node: Node, metric: Metric) -> str:
+    """Return the name that a metric was asked for by, if it is one of its names."""
+    name = str(metric)
+    if "label" not in node.value:  # as in older files
+        return name
+    label = node["label"].text()
+    return label if canonical_name(label) == name else name
 
 
 def _comparison(node: Node) -> Comparison:
@@ -260,6 +271,7 @@ def _settings(node: Node, *, weighted: bool) -> Settings:
         node["confidence"].number(),
         node["draws"].count(),
         node["seed"].count(),
+        node["intervals"].text() if "intervals" in node.value else "pair",
     )
     try:
         settings.check(weighted=weighted)

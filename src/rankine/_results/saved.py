@@ -180,6 +180,7 @@ def _rest(
         for number, _, _ in group.members:
             bound = _metric(plan.bound[number])["params"]
             metrics[number] = _metric(plan.asked[number]) | {"bound": bound}
+            metrics[number]["label"] = plan.labels[number]
             metrics[number] |= _summary(summaries[number], order, arrays=arrays)
             if arrays:  # a comparison cannot be made of it otherwise
                 metrics[number] |= _whole(evaluation, plan.labels[number], order)

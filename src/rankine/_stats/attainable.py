@@ -40,6 +40,27 @@ def smallest_p(pairs: Pairwise, settings: Settings, whole: Bools) -> Floats:
     return np.where(np.isnan(pairs.p), np.nan, least)
 
 
+def at_floor(pairs: Pairwise, settings: Settings, whole: Bools) -> tuple[Bools, Bools]:
+    """Return which p-values are only a bound, before and after correction.
+
+    Where no draw is as extreme as the data, p is 1 / (1 + draws), however small it
+    would be with more draws. A p-value from all flips is never that small.
+
+    Args:
+        pairs: the pairs.
+        settings: how they were compared.
+        whole: which of them are tested without draws, by the jackknife.
+    """
+    if settings.test not in _DRAWN:
+        nothing = np.zeros(len(pairs.p), dtype=np.bool_)
+        return nothing, nothing
+    floor = 1 / (1 + settings.draws)
+    p = (pairs.p <= floor) & ~whole
+    if settings.corrects and settings.correction == "maxt":  # which draws by itself
+        return p, (pairs.p_corrected <= floor) & ~whole
+    return p, p
+
+
 def smallest_corrected(pairs: Pairwise, settings: Settings, whole: Bools) -> Floats:
     """Return the smallest corrected p-value that each pair could have.
 

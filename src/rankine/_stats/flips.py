@@ -8,6 +8,7 @@ all, and their joint distribution is that of the data.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -121,6 +122,57 @@ def stepped_down_p(
     for part in parts:
         p[moved[part]] = np.maximum.accumulate((more + above[part]) / (more + n_flips))
     return p
+
+
+def critical_t(
+    rows: Floats, n: Ints, draws: int, seed: int, alpha: float, families: Ints
+) -> Floats:
+    """Return which t is extreme for all rows of a family at once, for each row.
+
+    It is the 1 - alpha quantile of the largest t of the family under flips. Its flips
+    are those of `stepped_down_p`, so that the smallest p-value of a family is at most
+    alpha exactly where its t is beyond this.
+
+    Args:
+        rows: a row of differences per hypothesis; 0 for a query that is not paired.
+        n: how many queries each row pairs.
+        draws: how many flips are drawn; all are gone through where they are no more.
+        seed: the seed of the draws.
+        alpha: how often the largest t of a family may be beyond the returned one.
+        families: the number of the family of each row.
+
+    Returns:
+        A t per row: infinite if there are too few flips for this alpha, 0 if nothing
+        in the family differs.
+
+    >>> rows = np.array([[0.1, 0.2, 0.3, 0.4]])
+    >>> one = np.array([0])
+    >>> critical_t(rows, np.array([4]), 1000, 0, 0.25, one).round(4)
+    array([1.1339])
+    """
+    squares = (rows**2).sum(axis=1)
+    moved = np.flatnonzero(squares > 0)
+    critical = np.zeros(len(rows))
+    if len(moved) == 0:
+        return critical
+    rows, squares, n, family = rows[moved], squares[moved], n[moved], families[moved]
+    numbers = np.unique(family)
+    touched = rows[:, (rows != 0).any(axis=0)]
+    is_exact = touched.shape[1] < draws.bit_length()
+    sums_of = _all_sums(touched) if is_exact else _drawn_sums(rows, draws, seed)
+    largest: list[list[Floats]] = [[] for _ in numbers]
+    for sums in sums_of:
+        drawn = _squared_t(_share(sums, squares, n), n)
+        for place, number in enumerate(numbers):
+            largest[place].append(drawn[:, family == number].max(axis=1))
+    more = 0 if is_exact else 1
+    for place, number in enumerate(numbers):
+        ordered = np.sort(np.concatenate(largest[place]))[::-1]
+        beyond = math.floor(alpha * (more + len(ordered)) + NOTHING) - more
+        squared = np.inf if beyond < 0 else float(ordered[beyond])
+        # A t that is as large, but for rounding, is not beyond it.
+        critical[families == number] = math.sqrt(squared) * (1 + NOTHING)
+    return critical
 
 
 def _least_extreme(rows: Floats, size: np.ufunc) -> Floats:

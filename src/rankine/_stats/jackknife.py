@@ -68,8 +68,11 @@ class Jackknife:
             p: Floats = 2 * ndtr(-np.abs(self.difference / self.error))
         return np.where(same & (self.error == 0), 1.0, p)
 
-    def interval(self, confidence: float) -> tuple[Floats, Floats]:
-        """Return the bounds of the normal interval of each difference."""
+    def interval(self, confidence: float | Floats) -> tuple[Floats, Floats]:
+        """Return the bounds of the normal interval of each difference.
+
+        The confidence is one for all of them, or one for each.
+        """
         from scipy.special import ndtri  # noqa: PLC0415 - scipy is slow to import
 
         reach = ndtri(0.5 + confidence / 2) * self.error

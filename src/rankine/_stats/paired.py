@@ -121,8 +121,11 @@ class Differences:
         """Cohen's dz: the mean over the standard deviation of the differences."""
         return _over(self.mean, self.deviation)
 
-    def interval(self, confidence: float) -> tuple[Floats, Floats]:
-        """Return the bounds of Student's interval of each mean."""
+    def interval(self, confidence: float | Floats) -> tuple[Floats, Floats]:
+        """Return the bounds of Student's interval of each mean.
+
+        The confidence is one for all of them, or one for each.
+        """
         from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
 
         reach = stdtrit(_or_nan(self.n - 1), 0.5 + confidence / 2) * self.error
@@ -205,12 +208,13 @@ def sign_p(differences: Differences) -> Floats:
 
 
 def bootstrap_p(
-    differences: Differences, draws: int, seed: int, confidence: float
+    differences: Differences, draws: int, seed: int, confidence: float | Floats
 ) -> tuple[Floats, list[Interval]]:
     """Return p-values and intervals of means by the studentised bootstrap.
 
     Differences are shifted to a mean of 0, and the studentised means of resamples are
-    compared with the one observed.
+    compared with the one observed. The confidence is one for all intervals, or one for
+    each.
 
     References:
         T. Sakai: Evaluating evaluation metrics based on the bootstrap. SIGIR 2006.
@@ -218,7 +222,7 @@ def bootstrap_p(
     """
     p = np.full(len(differences.n), np.nan)
     bounds = [Interval(math.nan, math.nan)] * len(differences.n)
-    tail = (1 - confidence) / 2
+    tails = np.broadcast_to((1 - np.asarray(confidence)) / 2, len(p))
     for number, drawn in resampled_t(
         differences.centred, differences.share, differences.paired, draws, seed
     ):
@@ -233,6 +237,7 @@ def bootstrap_p(
             extreme = np.abs(drawn) >= abs(t) * (1 - NOTHING) - NOTHING
             p[number] = (1 + np.count_nonzero(extreme)) / (1 + draws)
         # A resample of a single value has an infinite t, which cannot be averaged.
+        tail = float(tails[number])
         low, high = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf")
         bounds[number] = Interval(mean - high * error, mean - low * error)
     return p, bounds

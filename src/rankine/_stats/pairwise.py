@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankine._base.checks import check_choice, check_count, check_number
-from rankine._stats import paired
+from rankine._stats import paired, simultaneous
 from rankine._stats.corrections import CORRECTIONS
 from rankine._stats.flips import stepped_down_p
 from rankine._stats.jackknife import jackknife
@@ -20,12 +21,13 @@ from rankine.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rankine._base.arrays import Floats, Ints
+    from rankine._base.arrays import Bools, Floats, Ints
     from rankine._stats.jackknife import Jackknife, Whole
 
 TUKEY = ("tukey_hsd", "randomized_tukey_hsd")
 TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap", *TUKEY)
 FAMILIES = ("metric", "all")
+INTERVALS = ("pair", "simultaneous")
 _WITHOUT_WEIGHTS = ("wilcoxon", "sign", *TUKEY)
 _FEW_MOVED = 10
 """Differences, below which nothing is called equivalent."""
@@ -43,6 +45,8 @@ class Settings:
             confidence.
         draws: how many random flips, resamples or permutations.
         seed: the seed of the draws.
+        intervals: ``pair``, each interval is of its pair alone; or ``simultaneous``,
+            there are also intervals that hold for all pairs of a family at once.
     """
 
     test: str = "randomization"
@@ -51,6 +55,7 @@ class Settings:
     confidence: float = 0.95
     draws: int = DRAWS
     seed: int = 0
+    intervals: str = "pair"
 
     def check(self, *, weighted: bool = False) -> None:
         """Refuse settings that are not valid, or make no sense together."""
@@ -60,6 +65,7 @@ class Settings:
         check_number("confidence", self.confidence, above=0, below=1)
         check_count("draws", self.draws, least=1)
         check_count("seed", self.seed, least=0)
+        check_choice("intervals", self.intervals, INTERVALS)
         if self.correction == "maxt" and self.test != "randomization":
             msg = (
                 "correction='maxt' flips signs, so it needs test='randomization', not "
@@ -72,6 +78,17 @@ class Settings:
                 f"combined with correction={self.correction!r}"
             )
             raise ParameterError(msg)
+        if (
+            self.is_simultaneous
+            and self.test not in TUKEY
+            and self.correction not in simultaneous.CORRECTIONS
+        ):
+            msg = (
+                "intervals='simultaneous' needs a correction that limits the risk of "
+                f"any error, one of {', '.join(simultaneous.CORRECTIONS)}; got "
+                f"correction={self.correction!r}"
+            )
+            raise ParameterError(msg)
         if weighted and self.test in _WITHOUT_WEIGHTS:
             others = ", ".join(test for test in TESTS if test not in _WITHOUT_WEIGHTS)
             msg = f"test={self.test!r} takes no weights; tests that do are {others}"
@@ -81,6 +98,16 @@ class Settings:
     def alpha(self) -> float:
         """The level at which verdicts are given."""
         return round(1 - self.confidence, 12)  # 0.1 for 0.9, not a bit less
+
+    @property
+    def is_simultaneous(self) -> bool:
+        """Whether there are intervals for all pairs at once."""
+        return self.intervals == "simultaneous"
+
+    @property
+    def corrects(self) -> bool:
+        """Whether p-values are corrected after the test, and not by the test itself."""
+        return self.correction != "none" and self.test not in TUKEY
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +119,21 @@ class Pairwise:
         n: how many queries both have.
         difference: the mean of b minus that of a, on these.
         low, high: the bounds of its interval.
+        low_all, high_all: those of the interval that holds for all pairs of the family
+            at once; nan if that was not asked for.
         p: the p-value.
         p_corrected: the same, corrected for the family.
         effect: the difference over the deviation of differences.
         superiority: how likely b is better on a query, ties counting half.
         wins, ties, losses: how many queries are better, the same and worse with b.
         n_moved: how many are not the same.
+        n_tested: how many hypotheses of the family have a p-value.
         p_equivalent: the corrected p-value against a difference of the margin or more;
             nan without a margin.
+        low_equivalent, high_equivalent: the bounds of the 1 - 2 alpha interval of the
+            pair alone, which is inside the margin where its own p-value is at most
+            alpha.
+        n_equivalent: how many hypotheses of the family were tested against a margin.
         error: the standard error of the difference.
         deviation: the standard deviation of differences.
         verdicts: better, worse, equivalent, better or worse and equivalent, or cannot
@@ -113,6 +147,8 @@ class Pairwise:
     difference: Floats
     low: Floats
     high: Floats
+    low_all: Floats
+    high_all: Floats
     p: Floats
     p_corrected: Floats
     effect: Floats
@@ -121,7 +157,11 @@ class Pairwise:
     ties: Ints
     losses: Ints
     n_moved: Ints
+    n_tested: Ints
     p_equivalent: Floats
+    low_equivalent: Floats
+    high_equivalent: Floats
+    n_equivalent: Ints
     error: Floats
     deviation: Floats
     verdicts: tuple[str, ...] = ()
@@ -177,22 +217,27 @@ def compare_values(
     of_all = jackknife(wholes or {}, metric, a, b)
     p = np.where(of_all.whole, of_all.p(), p)
     families = metric if settings.family == "metric" else np.zeros_like(metric)
+    n_tested = _sizes(families, ~np.isnan(p))
     corrected = _corrected(p, families, differences, settings)
-    p_equivalent = _equivalence(differences, of_all, metric, families, margins)
+    equivalence = _equivalence(differences, of_all, metric, families, margins)
+    at_margin = 1 - 2 * settings.alpha if settings.alpha < 1 / 2 else math.nan
     ways = directions or (True,) * n_metrics
     falls = np.array([ways[number] is False for number in metric], dtype=bool)
     superiority = differences.superiority
+    none = np.full(len(metric), np.nan)
     compared = Pairwise(
-        metric, a, b, differences.n, differences.mean, low, high, p, corrected, effect,
-        np.where(falls, 1 - superiority, superiority),
+        metric, a, b, differences.n, differences.mean, low, high, none, none, p,
+        corrected, effect, np.where(falls, 1 - superiority, superiority),
         np.where(falls, differences.losses, differences.wins),
         differences.n - differences.n_moved,
         np.where(falls, differences.wins, differences.losses), differences.n_moved,
-        p_equivalent, differences.error, differences.deviation,
+        n_tested, equivalence[0], *differences.interval(at_margin), equivalence[1],
+        differences.error, differences.deviation,
     )  # fmt: skip
     whole = of_all.whole
     if whole.any():
         low, high = of_all.interval(settings.confidence)
+        low_equivalent, high_equivalent = of_all.interval(at_margin)
         compared = replace(
             compared,
             n=np.where(whole, of_all.n, compared.n),
@@ -200,8 +245,17 @@ def compare_values(
             difference=np.where(whole, of_all.difference, compared.difference),
             low=np.where(whole, low, compared.low),
             high=np.where(whole, high, compared.high),
+            low_equivalent=np.where(whole, low_equivalent, compared.low_equivalent),
+            high_equivalent=np.where(whole, high_equivalent, compared.high_equivalent),
             error=np.where(whole, of_all.error, compared.error),
         )
+    if settings.is_simultaneous:
+        low, high = compared.low, compared.high  # Tukey's hold for all pairs already
+        if settings.test not in TUKEY:
+            low, high = simultaneous.simultaneous_intervals(
+                differences, of_all, families, n_tested, settings
+            )
+        compared = replace(compared, low_all=low, high_all=high)
     return _with_verdicts(compared, [ways[number] for number in metric], settings.alpha)
 
 
@@ -246,7 +300,7 @@ def _corrected(
     p: Floats, families: Ints, differences: Differences, settings: Settings
 ) -> Floats:
     """Correct the p-values of each family for their number."""
-    if settings.test in TUKEY or settings.correction == "none":
+    if not settings.corrects:
         return p
     if settings.correction == "maxt":
         corrected = stepped_down_p(
@@ -270,10 +324,13 @@ def _equivalence(
     metric: Ints,
     families: Ints,
     margins: Floats | None,
-) -> Floats:
-    """Return the p-values of two one-sided tests, by Holm's correction of a family."""
+) -> tuple[Floats, Ints]:
+    """Return the p-values of two one-sided tests, by Holm's correction of a family.
+
+    Also return how many were corrected together.
+    """
     if margins is None:
-        return np.full(len(metric), np.nan)
+        return np.full(len(metric), np.nan), np.zeros_like(metric)
     margin = margins[metric]
     above, _ = paired.one_sided_p(differences, -margin)
     _, below = paired.one_sided_p(differences, margin)
@@ -285,7 +342,14 @@ def _equivalence(
     for family in np.unique(families):
         rows = (families == family) & ~np.isnan(p)
         corrected[rows] = CORRECTIONS["holm"](p[rows])
-    return np.where(enough, corrected, np.nan)
+    return np.where(enough, corrected, np.nan), _sizes(families, ~np.isnan(p))
+
+
+def _sizes(families: Ints, counted: Bools) -> Ints:
+    """Return how many hypotheses of its family count, for each of them."""
+    _, places = np.unique(families, return_inverse=True)
+    sizes: Ints = np.bincount(places, weights=counted).astype(np.int64)[places]
+    return sizes
 
 
 def _with_verdicts(

@@ -18,8 +18,10 @@ from rankine.cli.options import (
 )
 from rankine.cli.output import (
     FILE,
+    SEE_NOTES,
     echo_json,
     json_option,
+    notes_option,
     report_option,
     texts_of,
     texts_option,
@@ -70,6 +72,11 @@ _DRAWS = 100_000
     help="Confidence level of intervals; verdicts are given at 1 minus this.",
 )  # fmt: skip
 @click.option(
+    "--intervals", default="pair", show_default=True, metavar="NAME",
+    help="What intervals of differences hold for: pair (each for its pair alone) or "
+    "simultaneous (also for all pairs at once).",
+)  # fmt: skip
+@click.option(
     "--margin", "margins", multiple=True, callback=pairs, metavar="METRIC=SIZE",
     help="The difference that does not matter, for equivalence; repeatable.",
 )  # fmt: skip
@@ -92,6 +99,7 @@ _DRAWS = 100_000
 )  # fmt: skip
 @evaluating
 @reading
+@notes_option
 @report_option
 @texts_option
 @json_option
@@ -110,6 +118,7 @@ def command(
     correction: str,
     family: str,
     confidence: float,
+    intervals: str,
     margins: dict[str, str],
     by: Path | None,
     moved: int | None,
@@ -117,6 +126,7 @@ def command(
     seed: int,
     convention: str,
     verbose: bool,  # noqa: FBT001
+    notes: bool,  # noqa: FBT001
     report: Path | None,
     title: str | None,
     texts: tuple[Path, ...],
@@ -168,7 +178,7 @@ def command(
             job,
             judged,
             {run.name or "standard input": run.path for run in named},
-            Settings(test, correction, family, confidence, draws, seed),
+            Settings(test, correction, family, confidence, draws, seed, intervals),
             baseline,
             sizes(margins),
             by,
@@ -182,7 +192,7 @@ def command(
     elif as_markdown:
         click.echo(comparison.to_markdown())
     else:
-        _print(comparison, moved)
+        _print(comparison, moved, None if notes else SEE_NOTES)
     read = (judged, *(run.path for run in named), *others, *texts)
     write_report(comparison, report, read, title=title, texts=words)
 
@@ -210,10 +220,10 @@ def _csv(comparison: Comparison) -> str:
     return pairs.with_columns(names).write_csv()
 
 
-def _print(comparison: Comparison, moved: int | None) -> None:
+def _print(comparison: Comparison, moved: int | None, see: str | None) -> None:
     from rankine._report.comparison import to_text  # noqa: PLC0415 - --help stays fast
 
-    click.echo(to_text(comparison, width()))
+    click.echo(to_text(comparison, width(), see))
     if moved is None:
         return
     metric = comparison.metrics[0]

@@ -30,6 +30,7 @@ from rankine.cli.options import (
 )
 from rankine.cli.output import (
     json_option,
+    notes_option,
     print_json,
     print_tables,
     record_of,
@@ -77,6 +78,7 @@ _KEEP = 10
 @evaluating
 @engines
 @reading
+@notes_option
 @report_option
 @texts_option
 @json_option
@@ -99,6 +101,7 @@ def command(
     worst: int | None,
     convention: str,
     verbose: bool,  # noqa: FBT001
+    notes: bool,  # noqa: FBT001
     report: Path | None,
     title: str | None,
     texts: tuple[Path, ...],
@@ -196,7 +199,7 @@ def command(
         elif as_csv:
             click.echo(_csv(results, per_query=per_query), nl=False)
         elif style is None:
-            print_tables(results, per_query=per_query, worst=worst)
+            print_tables(results, per_query=per_query, worst=worst, notes=notes)
     if report is not None:
         read = (judged, *(run.path for run in named), *others, *texts)
         write_report(_reported(results), report, read, title=title, texts=words)

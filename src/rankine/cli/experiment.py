@@ -223,13 +223,14 @@ def _print(result: ExperimentResult, *, as_json: bool) -> None:
     from rankine._report.text import Terminal, table_of  # noqa: PLC0415
     from rankine.cli.output import width  # noqa: PLC0415
 
+    see = "all are in results.json"
     for convention, evaluations in result.evaluations.items():
         if len(result.conventions) > 1:
             click.echo(convention)
         if result.compares:
-            click.echo(to_text(result.comparisons[convention], width()))
+            click.echo(to_text(result.comparisons[convention], width(), see))
         else:
-            Terminal().print(table_of(list(evaluations.values())))
+            Terminal().print(table_of(list(evaluations.values()), see))
         click.echo()
     n = len(result.conventions) * len(result.runs) * len(result.metrics)
     click.echo(

@@ -42,6 +42,12 @@ _REPORT = click.option(
 title_option = click.option(
     "--title", metavar="TEXT", help="What stands at the top of the report."
 )
+notes_option = click.option(
+    "--notes", is_flag=True,
+    help="Show all notes; of more than three runs, only the first five are shown.",
+)  # fmt: skip
+SEE_NOTES = "--notes shows all"
+"""How to see the other notes, on the command line."""
 texts_option = click.option(
     "--texts", multiple=True, type=FILE, metavar="FILE",
     help="Texts of queries or items by their ids, to be shown in the report; "
@@ -108,9 +114,16 @@ def print_texts(results: Sequence[Any], *, as_json: bool) -> None:
 
 
 def print_tables(
-    results: Sequence[Evaluation], *, per_query: bool, worst: int | None = None
+    results: Sequence[Evaluation],
+    *,
+    per_query: bool,
+    worst: int | None = None,
+    notes: bool = False,
 ) -> None:
-    """Print every query, if asked for, the numbers, and the worst queries."""
+    """Print every query, if asked for, the numbers, and the worst queries.
+
+    Below a table of many runs are the first few notes, or all of them if asked for.
+    """
     from rankine._report.text import (  # noqa: PLC0415 - --help stays fast
         Terminal,
         queries_of,
@@ -121,7 +134,7 @@ def print_tables(
     console = Terminal(soft_wrap=per_query)
     for result in results if per_query else ():
         console.print(queries_of(result, values_of(result)))
-    console.print(table_of(results))
+    console.print(table_of(results, None if notes else SEE_NOTES))
     console = Terminal()
     for result in results if worst is not None else ():
         console.print()

@@ -253,7 +253,7 @@ def test_messages_name_what_was_asked_for() -> None:
     )
     total.update({"u": ["i1", "i2"]}).update({"v": ["i1", "i3"]})
 
-    with pytest.raises(ParameterError, match=r"^ILD@2 draws from all lists, which"):
+    with pytest.raises(ParameterError, match=r"^IntraListDiversity@2 draws from all"):
         total.result()
     titles = {f"i{number}": f"Title {number}" for number in range(200)}
     frame = pl.DataFrame({"item": [*titles], "title": [*titles.values()]})

@@ -24,7 +24,7 @@ from rankine._evaluate.notes import few
 from rankine._evaluate.options import options_of
 from rankine._evaluate.summary import has_no_weights
 from rankine._evaluate.worst import table_of
-from rankine._metrics.names import parse
+from rankine._metrics.names import canonical_name, parse
 from rankine._stats.paired import DRAWS
 from rankine._stats.pairwise import Settings
 from rankine.errors import DataError, ParameterError
@@ -32,6 +32,7 @@ from rankine.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from rankine._conventions.convention import Convention
     from rankine._evaluate.evaluate import Job
+    from rankine._evaluate.plan import Plan
     from rankine._evaluate.result import Evaluation
     from rankine._metrics.metric import Metric
 
@@ -53,6 +54,7 @@ def compare(
     by: Any = None,
     draws: int = DRAWS,
     seed: int = 0,
+    intervals: str = "pair",
     keep: int | None = _KEEP,
     convention: str | Convention = "rankine",
     **options: Any,
@@ -84,6 +86,9 @@ def compare(
             segments; for `Comparison.segments` and `Comparison.gaps`.
         draws: how many random flips, resamples or permutations.
         seed: the seed of the draws.
+        intervals: ``pair``, each interval of a difference is of its pair alone, though
+            p-values are corrected for all pairs; or ``simultaneous``, there is also an
+            interval that holds for all pairs of the family at once.
         keep: how many first items of each list to keep, for `Comparison.moved`; with
             None, it shows only the judged ones among the first ten.
         convention: whose choices the numbers follow.
@@ -105,7 +110,7 @@ def compare(
     >>> cmp.pairwise.select("difference", "p", "verdict").row(0)
     (0.6667, 0.03125, 'better')
     """
-    settings = Settings(test, correction, family, confidence, draws, seed)
+    settings = Settings(test, correction, family, confidence, draws, seed, intervals)
     said = {"convention": convention, "keep": keep, **options}
     job = prepare(metrics, options_of("compare", said))
     return compare_runs(job, qrels, runs_of(runs), settings, baseline, margin, by)
@@ -173,7 +178,7 @@ def compare_evaluations(
     compared = SystemValues.of(
         evaluations, labels, columns, settings.confidence, wholes
     )
-    notes = [*unpaired(compared), *contested(first.metrics)]
+    notes = [*unpaired(compared), *contested(first.plan)]
     notes += whole_notes(labels, wholes, settings)
     notes += said_once({name: run.notes for name, run in evaluations.items()})
     return Comparison(
@@ -265,8 +270,8 @@ def margins_of(margin: Any, labels: tuple[str, ...]) -> dict[str, float]:
         return dict.fromkeys(labels, float(margin))
     margins: dict[str, float] = {}
     for name, size in margin.items():
-        label = str(name) if name in labels else str(parse(str(name)))
-        if label not in labels:
+        label = _same(str(name), labels)
+        if label is None:
             msg = f"margin is given for {name}, which is not among {', '.join(labels)}"
             raise ParameterError(msg)
         check_number(f"the margin of {name}", size, above=0)
@@ -275,6 +280,14 @@ def margins_of(margin: Any, labels: tuple[str, ...]) -> dict[str, float]:
             raise ParameterError(msg)
         margins[label] = float(size)
     return margins
+
+
+def _same(name: str, labels: tuple[str, ...]) -> str | None:
+    """Return the one of some labels that stands for the same metric as a name."""
+    if name in labels:
+        return name
+    wanted = str(parse(name))
+    return next((label for label in labels if canonical_name(label) == wanted), None)
 
 
 def unpaired(compared: SystemValues) -> list[str]:
@@ -306,11 +319,11 @@ def _refuse_apart(compared: SystemValues, there: Any, label: str) -> None:
             raise DataError(msg)
 
 
-def contested(metrics: tuple[Metric, ...]) -> list[str]:
+def contested(plan: Plan) -> list[str]:
     """Say why the means of some metrics are contested."""
     return [
-        f"{metric}: {metric.fact.contested}"
-        for metric in metrics
+        f"{label}: {metric.fact.contested}"
+        for label, metric in zip(plan.labels, plan.asked, strict=True)
         if metric.fact.contested
     ]
 

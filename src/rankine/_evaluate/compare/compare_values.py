@@ -14,7 +14,8 @@ from rankine._evaluate.compare.system_values import SystemValues
 from rankine._evaluate.summary import mean_of
 from rankine._io.frames import is_frame, open_frame
 from rankine._stats.functions import LARGEST
-from rankine._stats.intervals import Sample, intervals
+from rankine._stats.intervals import Sample
+from rankine._stats.intervals import intervals as intervals_of
 from rankine._stats.paired import DRAWS
 from rankine._stats.pairwise import Settings
 from rankine.errors import DataError, ParameterError
@@ -34,6 +35,7 @@ def compare_values(
     higher_is_better: bool = True,
     draws: int = DRAWS,
     seed: int = 0,
+    intervals: str = "pair",
 ) -> Comparison:
     """Compare systems by values that were computed elsewhere.
 
@@ -48,6 +50,7 @@ def compare_values(
         higher_is_better: whether larger values are better.
         draws: as in `compare`.
         seed: as in `compare`.
+        intervals: as in `compare`.
 
     Returns:
         The comparison, of one metric that is called ``value``.
@@ -60,7 +63,7 @@ def compare_values(
     >>> rk.compare_values(frame, test="sign").pairwise.select("a", "b", "p").row(0)
     ('x', 'y', 0.25)
     """
-    settings = Settings(test, correction, "metric", confidence, draws, seed)
+    settings = Settings(test, correction, "metric", confidence, draws, seed, intervals)
     settings.check()
     check_flag("higher_is_better", higher_is_better)
     if not is_frame(frame):
@@ -90,7 +93,7 @@ def compare_values(
     means = np.array([[mean_of(column, None, None) for column in columns]])
     pairs = zip(columns, means[0].tolist(), strict=True)
     samples = [Sample(column, number=mean) for column, mean in pairs]
-    bounds = intervals(samples, confidence=confidence, seed=seed)
+    bounds = intervals_of(samples, confidence=confidence, seed=seed)
     lows, highs = np.array(bounds).T[:, None, :]
     compared = SystemValues(
         names, ("value",), [queries[row] for row in order], values, means, lows, highs,

@@ -106,7 +106,8 @@ class Comparison(DrawnComparison):
         The columns are metric, a, b, difference, low and high of its interval, p,
         p_corrected, effect (Cohen's dz, or by the residual variance of Tukey's model),
         superiority, wins, ties, losses, and the verdict on b. A metric that is a single
-        number for a whole run has null from effect to losses.
+        number for a whole run has null from effect to losses. With simultaneous
+        intervals, low_all and high_all follow high.
         """
         compared, pairs = self._compared, self.pairs
         whole = [number in compared.wholes for number in pairs.metric.tolist()]
@@ -115,6 +116,9 @@ class Comparison(DrawnComparison):
             cells = zip(column.tolist(), whole, strict=True)
             return [None if skip else cell for cell, skip in cells]
 
+        at_once = {}
+        if self.settings.is_simultaneous:
+            at_once = {"low_all": pairs.low_all, "high_all": pairs.high_all}
         return pl.DataFrame(
             {
                 "metric": [compared.metrics[number] for number in pairs.metric],
@@ -123,6 +127,7 @@ class Comparison(DrawnComparison):
                 "difference": pairs.difference,
                 "low": pairs.low,
                 "high": pairs.high,
+                **at_once,
                 "p": pairs.p,
                 "p_corrected": pairs.p_corrected,
                 "effect": of_queries(pairs.effect),
@@ -384,11 +389,33 @@ class Comparison(DrawnComparison):
 
         return to_markdown(self)
 
-    def to_latex(self) -> str:
-        """Return the means as a LaTeX table in booktabs style, a row per system."""
+    def to_latex(
+        self,
+        *,
+        digits: int = 4,
+        sort: str | None = None,
+        intervals: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""Return the means as a LaTeX table in booktabs style, a row per system.
+
+        Args:
+            digits: how many decimals numbers have.
+            sort: the metric by which systems are sorted, the best first; in the order
+                given if there is none.
+            intervals: whether the interval of each mean stands beside it.
+            caption: the caption, which may have commands of LaTeX; with it, the table
+                is a float.
+            label: what ``\ref`` refers to the table by.
+
+        Raises:
+            ParameterError: an argument is not valid, or there is a label without a
+                caption.
+        """
         from rankine._report.comparison import to_latex  # noqa: PLC0415
 
-        return to_latex(self)
+        return to_latex(self, digits, sort, caption, label, intervals=intervals)
 
     def to_frame(self, library: str = "polars") -> Any:
         """Return `pairwise` as a frame: ``polars``, ``pandas`` or ``arrow``."""

@@ -194,9 +194,9 @@ def rank_biased_precision(
         With weights 3, 2, 1 the hits have 3 + 1 of 6; an ideal list has 3 + 2.
 
         >>> rk.evaluate(qrels, run, "RBP(weights=(3,2,1))").mean
-        {'RBP(weights=(3, 2, 1))': 0.6667}
+        {'RBP(weights=(3,2,1))': 0.6667}
         >>> rk.evaluate(qrels, run, "RBP(weights=(3,2,1),over='ideal')").mean
-        {"RBP(over='ideal',weights=(3, 2, 1))": 0.8}
+        {"RBP(weights=(3,2,1),over='ideal')": 0.8}
     """
     check_number("p", p, above=0, below=1)
     check_binary(k, 1 if rel is None else rel, ties)
