@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tools.docs_figures import ASSETS, FIGURES
+from tools.docs_speed_figure import PAGE, ratios
 
 pytestmark = pytest.mark.slow
 
@@ -32,6 +33,14 @@ def test_a_figure_is_said_in_words_too(name: str) -> None:
     assert tree.attrib["role"] == "img"
     assert [tree[0].tag, tree[1].tag] == [f"{SVG}title", f"{SVG}desc"]
     assert all(words[one] for one in said)
+
+
+def test_the_ratios_that_are_drawn_are_among_the_measurements() -> None:
+    _, _, measured = PAGE.read_text(encoding="utf-8").partition("speed.svg")
+    drawn = [ratio for values in ratios().values() for ratio in values]
+
+    assert drawn
+    assert [x for x in drawn if not re.search(rf" {x:.1f} ?x", measured)] == []
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -240,7 +240,7 @@ def user() -> str:
     says = ", ".join(f"{100 * chances[p][-1][1]:.0f} % with p = {p}" for p in chances)
     figure = Figure(
         "user",
-        "How likely a reader looks at each rank, for three p of RBP",
+        "How likely a reader is to look at each rank, for three p of RBP",
         f"All look at rank 1. At rank 10 it is {says}.",
         "rank", "share of readers", _RANKS, _SHARES,
     )  # fmt: skip

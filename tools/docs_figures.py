@@ -21,6 +21,7 @@ from tools.docs_family_figures import (
     TOP,
 )
 from tools.docs_online_figures import ONLINE
+from tools.docs_speed_figure import speed
 
 ASSETS = Path(__file__).parent.parent / "docs" / "assets"
 
@@ -101,7 +102,7 @@ def rbo_weight() -> str:
     return head + "\n".join(body) + "\n</svg>\n"
 
 
-FIGURES = {"rbo-weight.svg": rbo_weight, **FAMILIES, **ONLINE}
+FIGURES = {"rbo-weight.svg": rbo_weight, "speed.svg": speed, **FAMILIES, **ONLINE}
 
 
 if __name__ == "__main__":

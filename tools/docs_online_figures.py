@@ -29,7 +29,7 @@ def calibration() -> str:
     (low, seldom), *_, (high, often) = points
     figure = Figure(
         "calibration",
-        "How often something happens, by how probable it was said to be",
+        "How often something happens, by its predicted probability",
         f"A model that is too sure of itself: what it gives {low:.2f} happens in "
         f"{seldom:.2f} of all cases, and what it gives {high:.2f} in {often:.2f}. The "
         f"mean gap to the diagonal, the expected calibration error, is {error:.3f}.",
