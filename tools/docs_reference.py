@@ -93,7 +93,7 @@ def metric_table(pages: Mapping[str, str]) -> str:
     lines = ["| metric | what it says | also read as |", "|---|---|---|"]
     for name, metric in metrics().items():
         fact = metric.fact
-        summary = _prose(sections(fact)["summary"].splitlines()[0])
+        summary = _prose(fact.meaning)
         aliases = ", ".join(f"`{alias}`" for alias in fact.aliases)
         lines.append(f"| [{name}]({pages[name]}#{name}) | {summary} | {aliases} |")
     return "\n".join(lines)

@@ -176,7 +176,7 @@ def test_an_ab_test(
     srm = tested.srm
     said = {"6,000", "95", "10,000", f"{srm.threshold:g}"}
     said |= {p4(p).lstrip("< ") for p in (srm.p, srm.p_anytime)}
-    told = (*tested.notes, *tested.warnings, *sentences)
+    told = (*tested.notes, *tested.warnings, *tested.definitions.values(), *sentences)
     said |= numbers(told) | {str(n) for n in tested.excluded.values()}
     more = len(rows) - len(tested.details.filter(pl.col("segment").is_null()))
     assert numbers(prose(browser)) == in_clicks(clicks) | said | {f"{more}"}

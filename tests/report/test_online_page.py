@@ -99,6 +99,34 @@ def test_a_test_has_its_effects() -> None:
 
 
 @pytest.mark.usefixtures("_plain")
+def test_a_line_says_how_each_metric_is_defined() -> None:
+    names = ["ctr", "engagement_rate"]
+    of_log = rk.online.ab_test(log(), control="A", metrics=names, session_gap=5)
+    users = pl.DataFrame(
+        {"id": range(8), "arm": ["A", "B"] * 4, "paid": range(8), "orders": [1, 2] * 4}
+    )
+    metrics = {
+        "paid": "paid", "aov": ("paid", "orders"), "median": ("paid", 0.5),
+    }  # fmt: skip
+    of_users = rk.online.ab_test(
+        users, unit="id", variant="arm", control="A", metrics=metrics
+    )
+    summary = rk.online.summarize(log(), names, session_gap=5)
+
+    assert of_log.definitions == summary.definitions
+    assert "5 minutes of silence" in of_log.definitions["engagement_rate"]
+    assert of_users.definitions == {
+        "paid": "mean paid of a user",
+        "aov": "paid / orders",
+        "median": "the 0.5 quantile of paid over users",
+    }
+    for test in (of_log, of_users):
+        text = page_of(rk.load(test.to_json()), None, None, ()).text()
+        for name, says in test.definitions.items():
+            assert f"<li><b>{name}</b>: {says}</li>" in text
+
+
+@pytest.mark.usefixtures("_plain")
 @pytest.mark.parametrize("size", ["10%", 0.02])
 def test_a_guardrail_is_shown_with_its_margin(size: str | float) -> None:
     test = rk.online.ab_test(log(), control="A", metrics=["ctr"], margin={"ctr": size})

@@ -185,6 +185,7 @@ def compared(
             for measure in cohort.measures
             if measure.quantile is not None
         },
+        definitions={measure.name: measure.says for measure in cohort.measures},
     )
 
 

@@ -10,6 +10,7 @@ from rankine._conventions.presets import called
 from rankine._evaluate.summary import finite
 from rankine._report import charts, specs
 from rankine._report.comparison import sentences, tested
+from rankine._report.directed import directed
 from rankine._report.explorer import check_texts, explored
 from rankine._report.export import queries_by_metric
 from rankine._report.markup import (
@@ -22,7 +23,8 @@ from rankine._report.markup import (
     table,
     tag,
 )
-from rankine._report.page import Page, remarks, reproduction, scripted
+from rankine._report.of_evaluation import meanings_of
+from rankine._report.page import Page, meanings, remarks, reproduction, scripted
 from rankine._report.tables import between, brief, number, shown
 from rankine.errors import ParameterError
 
@@ -72,6 +74,7 @@ def page_of(
 ) -> Page:
     """Return the report of a comparison, not yet as text."""
     check_texts(texts)
+    comparison = directed(comparison)
     names = [brief(shown(name), LONG) for name in comparison.systems]
     page = Page(title or _title(comparison), _about(comparison), names)
     page.data = explored(comparison, texts)
@@ -220,7 +223,12 @@ def _systems(comparison: Comparison) -> Markup:
         "mean name the systems that it is better than."
     )
     sort = scripted(" Column titles sort the table.")
-    return join([tag("p", says, sort, class_="hint"), drawn])
+    meant = {
+        name: text
+        for evaluation in comparison.evaluations.values()
+        for name, text in meanings_of(evaluation).items()
+    }
+    return join([tag("p", says, sort, class_="hint"), drawn, meanings(meant)])
 
 
 def _differences(page: Page, comparison: Comparison) -> list[Markup]:

@@ -14,7 +14,7 @@ from rankine._report import charts
 from rankine._report.explorer import check_texts, explored_run
 from rankine._report.export import cells, queries_by_metric
 from rankine._report.markup import Markup, TableCell, isolated, table, tag
-from rankine._report.page import Page, remarks, reproduction, scripted
+from rankine._report.page import Page, meanings, remarks, reproduction, scripted
 from rankine._report.tables import number, shown
 from rankine.errors import RankineError
 
@@ -89,7 +89,21 @@ def _numbers(page: Page, evaluation: Evaluation) -> list[Markup]:
     spec = charts.means(evaluation)
     says = "The mean of every metric over queries, with its 95 % interval."
     figure = page.figure("means", spec, says) if spec["data"]["values"] else Markup()
-    return [_lead(evaluation), tag("div", drawn, figure, class_="grid")]
+    return [
+        _lead(evaluation),
+        tag("div", drawn, figure, class_="grid"),
+        meanings(meanings_of(evaluation)),
+    ]
+
+
+def meanings_of(evaluation: Evaluation) -> dict[str, str]:
+    """Return what each metric means, by its name, and if less of it is better."""
+    return {
+        label: metric.fact.meaning
+        + (" Lower is better." if metric.higher_is_better is False else "")
+        for label, metric in zip(evaluation.summaries, evaluation.bound, strict=True)
+        if metric.fact.meaning
+    }
 
 
 def _lead(evaluation: Evaluation) -> Markup:

@@ -32,7 +32,7 @@ from rankine._report.markup import (
 from rankine._report.of_clicks import add_clicks
 from rankine._report.of_comparison import LONG, listed, verdict_mark
 from rankine._report.online_charts import difference_in_words, lift_in_words
-from rankine._report.page import Page, remarks, reproduction
+from rankine._report.page import Page, meanings, remarks, reproduction
 from rankine._report.tables import brief, number, shown
 
 if TYPE_CHECKING:
@@ -244,6 +244,7 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
         tag("div", *changes, class_="grid"),
         tag("p", _THICK, class_="hint") if any(changes) and watched else Markup(),
         table(head, cells, sides, caption=caption),
+        meanings(test.definitions),
         tag("p", f"{how(test)}.", class_="hint"),
     ]
 
@@ -342,8 +343,8 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
     ]  # fmt: skip
     if len(srm.shares) <= specs.MOST_CURVES:
         names = [shown(name) for name in srm.shares]
-        title = "share of users so far"
-        spec = specs.over_days(points, title, "expected", names, specs.SHARES)
+        axis = "share of users so far"
+        spec = specs.over_days(points, axis, "expected", names, specs.SHARES)
         words = (
             "The share of users in each variant at the end of each day; the dashed "
             "line is what was expected."

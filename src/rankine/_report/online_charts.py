@@ -102,7 +102,10 @@ def days_of_summary(summary: Summary, metric: str) -> Curves | None:
     if len({row["system"] for row in rows}) > specs.MOST_CURVES:
         return None
     span = days_span(rows)
-    return Curves(specs.over_days(rows, metric, span=span), span is not None)
+    title = f"{metric} of each day"
+    return Curves(
+        specs.over_days(rows, metric, span=span, title=title), span is not None
+    )
 
 
 def _rows(summary: Summary, metric: str) -> Rows:
@@ -190,6 +193,8 @@ def days_of_test(test: ABTest, metric: str) -> Curves | None:
         for row in test.by_day.filter(metric=metric).iter_rows(named=True)
     ]  # fmt: skip
     span = days_span(rows, 0)
-    title = f"difference in {metric}"
-    spec = specs.over_days(rows, title, "zero", names, span=span)
+    control = brief(shown(test.settings.control), 24)
+    title = f"{metric}: difference from {control} at the end of each day"
+    axis = f"difference in {metric}"
+    spec = specs.over_days(rows, axis, "zero", names, span=span, title=title)
     return Curves(spec, span is not None)

@@ -6,10 +6,12 @@ Scripts run by their hashes only, and nothing can be loaded from anywhere.
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from base64 import b64encode
 from copy import deepcopy
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module, metadata
 from importlib.resources import files
@@ -28,10 +30,10 @@ from rankine._report.markup import (
     tag,
     unbroken,
 )
-from rankine.errors import FormatError
+from rankine.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from os import PathLike
 
     from rankine._report.specs import Spec
@@ -79,22 +81,30 @@ class Page:
     ) -> Markup:
         """Return a chart as a drawing, which the script replaces by an interactive one.
 
+        Its title becomes a heading of the page, which breaks lines and can be found.
+
         Args:
             name: of the chart, as an id.
             spec: its specification.
             says: what it shows, in words.
-            live: another specification for the script, which fills in its rows.
+            live: another specification for the script, which fills in its rows, and
+                names in its title.
             caption: whether these words also stand below it.
         """
         converter = _converter()
         if converter is None:
             return Markup()
+        spec, title = _untitled(spec)
+        live, filled = (spec, None) if live is None else _untitled(live)
         drawing = Markup(converter.vegalite_to_svg(_themed(spec)))
-        self.charts[name] = _themed(spec if live is None else live)
+        self.charts[name] = _themed(live)
+        words = None if filled is None else filled["text"]
+        heading = tag("h3", unbroken(title["text"]), data_title=words)
+        more = [tag("p", line, class_="hint") for line in title.get("subtitle", ())]
         drawn = tag("div", drawing, class_="drawn", role="img", aria_label=says)
         empty = tag("div", class_="live", hidden=True, aria_hidden="true")
         below = tag("figcaption", says) if caption else ""
-        return tag("figure", drawn, empty, below, id=name)
+        return tag("figure", heading, *more, drawn, empty, below, id=name)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the page in one step."""
@@ -137,6 +147,7 @@ class Page:
                     "main",
                     tag("h1", isolated(self.title, self.names)),
                     tag("p", unbroken(self.about), class_="about"),
+                    tag("p", _written(), class_="written hint"),
                     missing,
                     *sections,
                     id="top",
@@ -147,6 +158,31 @@ class Page:
         )
         document = tag("html", tag("head", head), tag("body", body), lang="en")
         return f"<!doctype html>{document}\n"
+
+
+def _written() -> Markup:
+    """Say when the page is written, and with which versions."""
+    now = _now()
+    when = tag("time", f"{now:%Y-%m-%d %H:%M} UTC", datetime=f"{now:%Y-%m-%dT%H:%MZ}")
+    polars = metadata.version("polars")
+    python = platform.python_version()
+    versions = f"rankine {__version__}, Python {python} and polars {polars}"
+    return join(["Written on ", when, f" with {versions}."])
+
+
+def _now() -> datetime:
+    """Return the time, or the one that builds are to use if they must be repeatable."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if not given:
+        return datetime.now(UTC)
+    try:
+        return datetime.fromtimestamp(int(given), UTC)
+    except (ValueError, OverflowError, OSError):
+        msg = (
+            "SOURCE_DATE_EPOCH must be a whole number of seconds since 1970, got "
+            f"{given!r}"
+        )
+        raise ParameterError(msg) from None
 
 
 def _policy(scripts: Iterable[str]) -> str:
@@ -182,6 +218,11 @@ def _bundle() -> str:
     return f"(()=>{{{_converter().javascript_bundle()}}})();"
 
 
+def _untitled(spec: Spec) -> tuple[Spec, dict[str, Any]]:
+    """Return a chart without its title, and the title."""
+    return {key: spec[key] for key in spec if key != "title"}, spec["title"]
+
+
 def _themed(spec: Spec) -> Spec:
     """Return a chart in the colours and the font of the page around it."""
     ink = {
@@ -199,10 +240,6 @@ def _themed(spec: Spec) -> Spec:
     themed["config"] = {
         "aria": False, "mark": {"aria": False}, "font": _FONT, "axis": axis,
         "legend": ink, "view": {"stroke": None},
-        "title": {
-            "color": _INK, "font": _FONT, "fontSize": 13, "fontWeight": 600,
-            "limit": 460,
-        },
     }  # fmt: skip
     return themed
 
@@ -239,6 +276,19 @@ def _hash(path: Path) -> str:
     except OSError as error:
         msg = f"{path}: cannot be read ({error.strerror or error})"
         raise FormatError(msg) from None
+
+
+def meanings(texts: Mapping[str, str]) -> Markup:
+    """Return a line on what each metric means; metrics that mean the same share it."""
+    alike: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        alike.setdefault(text, []).append(name)
+    lines = [
+        join([tag("b", ", ".join(names)), f": {text}"])
+        for text, names in alike.items()
+        if text
+    ]
+    return points(lines, class_="meanings hint")
 
 
 def scripted(text: str) -> Markup:

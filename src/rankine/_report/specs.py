@@ -140,11 +140,11 @@ def forest(rows: Rows, title: str, form: str | None = None) -> Spec:
         rows,
         layer=[*([zero] if tested else []), *layers],
         height=(_ROW if len(rows) <= _FEW else _LOW) * max(len(rows), 1),
-        title=_title(title),
+        title=title_of(title),
     )
 
 
-def means(rows: Rows, title: str = "mean") -> Spec:
+def means(rows: Rows, title: str = "mean of each metric") -> Spec:
     """Return a point with its interval per row that nothing is compared with."""
     return forest([row | {"verdict": _UNTESTED} for row in rows], title)
 
@@ -171,7 +171,7 @@ def differences(rows: Rows, metric: str, a: str, b: str) -> Spec:
             "color": _colored("change"),
             "tooltip": tooltips("query", "a", "b", "difference"),
         },
-        title=_title(f"{metric}: {b} minus {a}"),
+        title=title_of(f"{metric}: {b} minus {a}"),
     )
 
 
@@ -201,13 +201,19 @@ def scatter(rows: Rows, metric: str, a: str, b: str) -> Spec:
             "tooltip": tooltips("query", "a", "b", "difference"),
         },
     }  # fmt: skip
-    return drawing(rows, layer=[diagonal, points], height=340)
+    title = title_of(f"{metric} of each query: {b} against {a}")
+    return drawing(rows, layer=[diagonal, points], height=340, title=title)
 
 
 def curve(rows: Rows, metric: str) -> Spec:
     """Return a line with its band per system: system, k, value, low, high."""
-    x = {**quantity("k", "cutoff k"), "axis": {"tickMinStep": 1, "format": "d"}}
-    return _lines(rows, x | {"scale": {"zero": False, "nice": False}}, metric, "k")
+    x = {
+        **quantity("k", "cutoff k"),
+        "axis": {"tickMinStep": 1, "format": "d"},
+        "scale": {"zero": False, "nice": False},
+    }
+    title = f"{metric.removesuffix('@k')} by cutoff"
+    return _lines(rows, x, metric, title, "k")
 
 
 def over_days(
@@ -217,6 +223,7 @@ def over_days(
     names: Sequence[str] = (),
     form: str | None = None,
     span: Sequence[float] | None = None,
+    title: str | None = None,
 ) -> Spec:
     """Return a line with its band per group: system, day, value, low, high.
 
@@ -229,13 +236,15 @@ def over_days(
         names: all groups that there are, so that each has its colour in every chart.
         form: of the numbers of the axis, such as `SHARES`.
         span: what the axis shows, where some days reach beyond it.
+        title: of the chart; that of the axis if there is none.
     """
     axis = {
         "tickCount": 6, "labelOverlap": True, "labelSeparation": 8, "format": "%b %-d",
     }  # fmt: skip
     x = {"field": "time", "type": "temporal", "title": None, "axis": axis}
     timed = [row | {"time": row["day"]} for row in rows]
-    spec = _lines(timed, x | {"scale": {"type": "utc"}}, metric, "day", names)
+    x |= {"scale": {"type": "utc"}}
+    spec = _lines(timed, x, metric, title or metric, "day", names)
     if level is not None:
         levels = [{"level": row} for row in dict.fromkeys(row[level] for row in rows)]
         spec["layer"].insert(
@@ -270,7 +279,8 @@ def by_rank(rows: Rows, metric: str, names: Sequence[str] = ()) -> Spec:
         "axis": {"tickMinStep": 1, "format": "d", "grid": False},
         "scale": {"zero": False, "nice": False},
     }  # fmt: skip
-    spec = _lines(rows, x, metric, "rank", names, ("impressions", "clicks"))
+    title = f"{metric} by position"
+    spec = _lines(rows, x, metric, title, "rank", names, ("impressions", "clicks"))
     for layer in spec["layer"]:
         layer["encoding"]["y"]["scale"] = {"domainMin": 0}
     return spec
@@ -280,6 +290,7 @@ def _lines(
     rows: Rows,
     x: Spec,
     metric: str,
+    title: str,
     place: str,
     names: Sequence[str] = (),
     more: Sequence[str] = (),
@@ -319,7 +330,8 @@ def _lines(
             },
         }  # fmt: skip
         layers.insert(0, wider)
-    return drawing(rows, layer=layers, encoding={"x": x, "color": color})
+    encoding = {"x": x, "color": color}
+    return drawing(rows, layer=layers, encoding=encoding, title=title_of(title))
 
 
 def histogram(values: Iterable[float], metric: str) -> Spec:
@@ -342,6 +354,7 @@ def histogram(values: Iterable[float], metric: str) -> Spec:
             },
             "tooltip": [{"aggregate": "count", "type": "quantitative"}],
         },
+        title=title_of(f"{metric} over queries"),
     )
 
 
@@ -363,7 +376,7 @@ def drawing(
     }
 
 
-def _title(text: str) -> Spec:
+def title_of(text: str) -> Spec:
     """Return a title over the whole width, where that of an axis would be cut."""
     return {"text": text, "anchor": "start", "frame": "bounds", "offset": 8}
 

@@ -117,11 +117,6 @@
       const label = Math.min(220, 7 * Math.max(...names.map((text) => text.length))) + 16;
       spec.width.step = Math.max(NARROW, Math.min(spec.width.step, Math.floor((live.clientWidth - label) / columns.length)));
     }
-    if (spec.title) {
-      spec.title.limit = live.clientWidth - 12;
-      // Letters are about so wide: of two names that do not fit, each has a line.
-      if (spec.title.text.length * 7.5 > spec.title.limit) spec.title.text = spec.title.text.split(/ (?=minus )/);
-    }
     const place = make("div");
     live.replaceChildren(place);
     const drawn = await window.vegaEmbed(place, spec, {
@@ -235,6 +230,8 @@
     let [low, high] = rows.length ? [Infinity, -Infinity] : [0, 1];
     for (const row of rows) for (const size of kind.sizes(row)) [low, high] = [Math.min(low, size), Math.max(high, size)];
     const spec = fill(data.charts[name], words);
+    const heading = byId(name).querySelector("h3");
+    heading.textContent = fill({ text: heading.dataset.title }, words).text;
     kind.frame(spec, rows, low, high);
     const view = await embed(name, spec);
     if (!view) return;
