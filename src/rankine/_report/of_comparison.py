@@ -238,7 +238,7 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
             f"forest-{place}",
             charts.forest(comparison, metric) | {"width": 300},
             f"Differences in {metric} with intervals and verdicts, as in the table.",
-            caption=False,
+            caption="",
         )
         for place, metric in enumerate(comparison.metrics)
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 from base64 import b64encode
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -54,6 +55,7 @@ class Page:
         title: what stands at the top.
         about: what it is about, in a line below.
         names: which may be in the title, in letters from right to left.
+        warnings: what makes all of it doubtful, above everything else.
         sections: id, heading and content of each.
         charts: the specifications of the charts, for the script.
         data: what else the script reads.
@@ -62,6 +64,7 @@ class Page:
     title: str
     about: str
     names: Sequence[str] = ()
+    warnings: Sequence[str] = ()
     sections: list[tuple[str, str, Markup]] = field(default_factory=list)
     charts: dict[str, Spec] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
@@ -77,7 +80,7 @@ class Page:
         says: str,
         *,
         live: Spec | None = None,
-        caption: bool = True,
+        caption: str | None = None,
     ) -> Markup:
         """Return a chart as a drawing, which the script replaces by an interactive one.
 
@@ -89,21 +92,22 @@ class Page:
             says: what it shows, in words.
             live: another specification for the script, which fills in its rows, and
                 names in its title.
-            caption: whether these words also stand below it.
+            caption: what stands below it; the same words if it is not given.
         """
         converter = _converter()
         if converter is None:
             return Markup()
         spec, title = _untitled(spec)
         live, filled = (spec, None) if live is None else _untitled(live)
-        drawing = Markup(converter.vegalite_to_svg(_themed(spec)))
+        drawing = _own_ids(converter.vegalite_to_svg(_themed(spec)), name)
         self.charts[name] = _themed(live)
-        words = None if filled is None else filled["text"]
-        heading = tag("h3", unbroken(title["text"]), data_title=words)
+        template = None if filled is None else filled["text"]
+        heading = tag("h3", unbroken(title["text"]), data_title=template)
         more = [tag("p", line, class_="hint") for line in title.get("subtitle", ())]
         drawn = tag("div", drawing, class_="drawn", role="img", aria_label=says)
         empty = tag("div", class_="live", hidden=True, aria_hidden="true")
-        below = tag("figcaption", says) if caption else ""
+        words = says if caption is None else caption
+        below = tag("figcaption", words) if words else ""
         return tag("figure", heading, *more, drawn, empty, below, id=name)
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -148,6 +152,7 @@ class Page:
                     tag("h1", isolated(self.title, self.names)),
                     tag("p", unbroken(self.about), class_="about"),
                     tag("p", _written(), class_="written hint"),
+                    points(map(unbroken, self.warnings), class_="warnings notice"),
                     missing,
                     *sections,
                     id="top",
@@ -216,6 +221,23 @@ def _converter() -> Any:
 def _bundle() -> str:
     """Return the libraries that charts need in a browser, in a scope of their own."""
     return f"(()=>{{{_converter().javascript_bundle()}}})();"
+
+
+def _own_ids(svg: str, name: str) -> Markup:
+    """Return a drawing whose ids are no others' in the page.
+
+    Charts that the script draws number theirs anew, and a clip that two share is that
+    of the first, which may be hidden.
+    """
+    ids = dict.fromkeys(re.findall(r'(?<=\bid=")[^"]*', svg))
+    numbers = {known: f"{name}-{place}" for place, known in enumerate(ids)}
+    return Markup(
+        re.sub(
+            r'(\bid="|url\(#)([^")]*)',
+            lambda match: match[1] + numbers.get(match[2], match[2]),
+            svg,
+        )
+    )
 
 
 def _untitled(spec: Spec) -> tuple[Spec, dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 Colours mean the same in every chart: blue is better, vermilion is worse, grey is
 "cannot tell", and purple is equivalent. They can be told apart with any colour vision,
-on white and on black. Systems have other colours than these.
+on white and on black. Systems and variants have other colours than these.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ VERDICTS = {
 """Verdict -> its colour and shape; a mean has none, as nothing is compared with it."""
 _UNTESTED = "mean"
 SYSTEMS = (
-    "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999933", "#A65628", "#332288",
+    "#009E73", "#CC79A7", "#999933", "#332288", "#00C2C2", "#7A5C29", "#D2A92D",
 )  # fmt: skip
+"""The colours of systems and variants, which look like none of those of verdicts."""
 MOST_CURVES = len(SYSTEMS)
 _BETTER, _WORSE, EVEN = (
     VERDICTS[verdict][0] for verdict in ("better", "worse", "cannot tell")

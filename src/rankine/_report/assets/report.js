@@ -490,8 +490,8 @@
     before = root.dataset.theme;
     root.dataset.theme = "light";
     repaint();
-    // Long lists of sentences stay closed on paper; their numbers are in the tables.
-    for (const each of document.querySelectorAll("details")) each.open ||= each.querySelectorAll("li").length <= PRINTED;
+    // Long lists of sentences and tables of days stay closed on paper; tables and charts have their numbers.
+    for (const each of document.querySelectorAll("details")) each.open ||= each.querySelectorAll("li, tbody tr").length <= PRINTED;
   });
   addEventListener("afterprint", () => {
     if (before) root.dataset.theme = before;
