@@ -164,7 +164,7 @@ def test_an_ab_test(
     for row in rows:
         where = "" if row["segment"] is None else f"{row['segment']}: "
         bounds = f"{plus(row['low'])} to {plus(row['high'])}"
-        lifts = f"{lift(row['lift_low'])} to {lift(row['lift_high'])}"
+        of_lift = f"{lift(row['lift_low'])} to {lift(row['lift_high'])}"
         p = p4(row["p_corrected"])
         sure = f"p {p if p.startswith('<') else f'= {p}'}"
         words = f"B is better than A in ctr by {plus(row['difference'])} ({bounds}; "
@@ -173,7 +173,7 @@ def test_an_ab_test(
                 "B is not worse than A in engagement_rate by 2 % or more: "
                 f"the difference is {plus(row['difference'])} ({bounds}; one-sided "
             )
-        words += f"{sure}), a lift of {lift(row['lift'])} ({lifts})."
+        words += f"{sure}), a lift of {lift(row['lift'])} ({of_lift})."
         assert f"{row['verdict']} {where}{words}" in [
             " ".join(text.split()) for text in sentences
         ]

@@ -290,8 +290,9 @@ def test_long_tables_of_days_are_folded_and_short_ones_are_not() -> None:
         rows = Parsed(text).tables["Effects at the end of each day"]
         assert len(rows) == n + 1
 
-    text = page_of(rk.online.summarize(lasting, "ctr", daily=True), None, None, ())
-    assert "<summary>The number of each metric: 26 rows</summary>" in text.text()
+    summary = rk.online.summarize(lasting, "ctr", daily=True)
+    text = page_of(summary, None, None, ()).text()
+    assert "<summary>The number of each metric: 26 rows</summary>" in text
 
 
 def test_days_are_lines_and_groups_are_points(tmp_path: Path) -> None:

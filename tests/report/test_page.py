@@ -472,13 +472,31 @@ def test_missing_texts_are_none_and_numbers_are_texts(tmp_path: Path) -> None:
             assert items == {"a": "7", "c": "True"}
 
 
+def test_a_query_and_an_item_may_have_the_same_id(tmp_path: Path) -> None:
+    comparison = judged_by(["x", "y"], ["1", "2"], ["1", "2", "3"])
+    given: Any = {"query_texts": {1: "what"}, "item_texts": {1: "this", 3: "that"}}
+    path = tmp_path / "report.html"
+    for result in (comparison, comparison.evaluations["x"]):
+        for texts, more in ((None, {}), ({"1": "no", "2": "two"}, {"2": "two"})):
+            result.report(path, texts=texts, **given)
+
+            data = Parsed(path.read_text("utf-8")).data
+
+            named = [
+                {data[names][int(place)]: text for place, text in data[words].items()}
+                for names, words in (("queries", "queryTexts"), ("items", "itemTexts"))
+            ]
+            assert named == [{"1": "what"} | more, {"1": "this", "3": "that"} | more]
+
+
 @pytest.mark.parametrize("texts", ["q1", [], [("q1", "one")], 3, np.array(["one"])])
-def test_other_texts_are_refused(texts: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["texts", "query_texts", "item_texts"])
+def test_other_texts_are_refused(name: str, texts: Any, tmp_path: Path) -> None:
     comparison = judged_by(["x", "y"], ["q1", "q2"], ["a", "b"])
 
     for result in (comparison, comparison.evaluations["x"]):
-        with pytest.raises(ParameterError, match="texts must be a mapping from ids to"):
-            result.report(tmp_path / "report.html", texts=texts)
+        with pytest.raises(ParameterError, match=f"{name} must be a mapping from ids"):
+            result.report(tmp_path / "report.html", **{name: texts})
     assert not list(tmp_path.iterdir())
 
 

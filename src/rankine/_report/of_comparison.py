@@ -11,7 +11,7 @@ from rankine._evaluate.summary import finite
 from rankine._report import charts, specs
 from rankine._report.comparison import sentences, tested
 from rankine._report.directed import directed
-from rankine._report.explorer import check_texts, explored
+from rankine._report.explorer import Texts, explored
 from rankine._report.export import queries_by_metric
 from rankine._report.markup import (
     Markup,
@@ -60,9 +60,12 @@ def report(
     texts: Mapping[Any, Any] | None,
     command: str | None,
     files: tuple[Any, ...],
+    query_texts: Mapping[Any, Any] | None,
+    item_texts: Mapping[Any, Any] | None,
 ) -> None:
     """Write a report; see `Comparison.report`."""
-    page_of(comparison, title, texts, command, files).write(path)
+    given = (title, texts, command, files, query_texts, item_texts)
+    page_of(comparison, *given).write(path)
 
 
 def page_of(
@@ -71,13 +74,16 @@ def page_of(
     texts: Mapping[Any, Any] | None = None,
     command: str | None = None,
     files: tuple[Any, ...] = (),
+    query_texts: Mapping[Any, Any] | None = None,
+    item_texts: Mapping[Any, Any] | None = None,
 ) -> Page:
     """Return the report of a comparison, not yet as text."""
-    check_texts(texts)
+    known = Texts(texts, query_texts, item_texts)
+    known.check()
     comparison = directed(comparison)
     names = [brief(shown(name), LONG) for name in comparison.systems]
     page = Page(title or _title(comparison), _about(comparison), names)
-    page.data = explored(comparison, texts)
+    page.data = explored(comparison, known)
     page.add("summary", "Summary", _summary(comparison))
     page.add("systems", "Systems", _systems(comparison))
     page.add("pairs", "Differences", *_differences(page, comparison))

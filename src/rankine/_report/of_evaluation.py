@@ -11,7 +11,7 @@ from rankine._base.text import count
 from rankine._conventions.presets import called
 from rankine._evaluate.worst import check_worst, table_of
 from rankine._report import charts
-from rankine._report.explorer import check_texts, explored_run
+from rankine._report.explorer import Texts, explored_run
 from rankine._report.export import cells, queries_by_metric
 from rankine._report.markup import Markup, TableCell, isolated, table, tag
 from rankine._report.page import Page, meanings, remarks, reproduction, scripted
@@ -34,9 +34,12 @@ def report(
     texts: Mapping[Any, Any] | None,
     command: str | None,
     files: tuple[Any, ...],
+    query_texts: Mapping[Any, Any] | None,
+    item_texts: Mapping[Any, Any] | None,
 ) -> None:
     """Write a report; see `Evaluation.report`."""
-    page_of(evaluation, title, texts, command, files).write(path)
+    given = (title, texts, command, files, query_texts, item_texts)
+    page_of(evaluation, *given).write(path)
 
 
 def page_of(
@@ -45,9 +48,12 @@ def page_of(
     texts: Mapping[Any, Any] | None = None,
     command: str | None = None,
     files: tuple[Any, ...] = (),
+    query_texts: Mapping[Any, Any] | None = None,
+    item_texts: Mapping[Any, Any] | None = None,
 ) -> Page:
     """Return the report of an evaluation, not yet as text."""
-    check_texts(texts)
+    known = Texts(texts, query_texts, item_texts)
+    known.check()
     n = queries_by_metric([evaluation]) or count(evaluation.n_queries, "query")
     parts = [n, "95 % intervals"]
     parts.insert(1, f"convention {called(evaluation.convention, evaluation.preset)}")
@@ -56,7 +62,7 @@ def page_of(
     page.add("numbers", "Numbers", *_numbers(page, evaluation))
     label = _browsed(evaluation)
     if label is not None:
-        page.data = explored_run(evaluation, name, label, texts)
+        page.data = explored_run(evaluation, name, label, known)
         page.add("queries", "Queries", *_queries(page, evaluation, label))
     page.add("curves", "By cutoff", _curve(page, evaluation))
     page.add(
