@@ -448,7 +448,7 @@ def test_captions_name_the_confidence_of_the_comparison() -> None:
     text = page_of(comparison).text()
 
     assert "Grey is p above 0.1." in text
-    assert "RR@10 by cutoff, with 90 % bands." in text
+    assert "RR by cutoff, with 90 % bands." in text
     assert "95 %" not in re.sub("<script>.*?</script>", "", text, flags=re.DOTALL)
 
 

@@ -386,9 +386,9 @@ def _curves(page: Page, comparison: Comparison) -> Markup:
     first = charts.first_curve(comparison)
     if isinstance(first, str):
         return tag("p", f"There is no curve: {first}.", class_="hint")
-    metric, spec = first
+    _, spec = first
     sure = f"{100 * comparison.settings.confidence:g} %"
-    says = f"{metric} by cutoff, with {sure} bands"
+    says = f"{spec['title']['text']}, with {sure} bands"
     if len(comparison.systems) > specs.MOST_CURVES:
         but = "" if comparison.baseline is None else "baseline and the "
         n = specs.MOST_CURVES - (comparison.baseline is not None)

@@ -182,5 +182,5 @@ def _curve(page: Page, evaluation: Evaluation) -> Markup:
     first = charts.first_curve(evaluation)
     if isinstance(first, str):
         return tag("p", f"There is no curve: {first}.", class_="hint")
-    metric, spec = first
-    return page.figure("curve", spec, f"{metric} by cutoff, with a 95 % band.")
+    _, spec = first
+    return page.figure("curve", spec, f"{spec['title']['text']}, with a 95 % band.")
