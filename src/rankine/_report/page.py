@@ -43,6 +43,8 @@ _EXTRA = (
     "Charts are missing: they need altair and vl-convert-python; install them with "
     "pip install 'rankine-eval[report]' and write the report again."
 )
+_CLIP = re.compile('<clipPath id="([^"]*)"')
+_CLIPPED = re.compile(r'clip-path="url\(#([^")]*)\)"')
 _INK = "currentColor"
 _FONT = "system-ui, sans-serif"
 
@@ -224,18 +226,16 @@ def _bundle() -> str:
 
 
 def _own_ids(svg: str, name: str) -> Markup:
-    """Return a drawing whose ids are no others' in the page.
+    """Return a drawing whose clips are no others' in the page.
 
-    Charts that the script draws number theirs anew, and a clip that two share is that
-    of the first, which may be hidden.
+    Charts that the script draws number theirs anew, and of two with one id the first
+    counts, which may be hidden.
     """
-    ids = dict.fromkeys(re.findall(r'(?<=\bid=")[^"]*', svg))
-    numbers = {known: f"{name}-{place}" for place, known in enumerate(ids)}
+    clips = {clip: f"{name}-{n}" for n, clip in enumerate(_CLIP.findall(svg))}
+    svg = _CLIP.sub(lambda match: f'<clipPath id="{clips[match[1]]}"', svg)
     return Markup(
-        re.sub(
-            r'(\bid="|url\(#)([^")]*)',
-            lambda match: match[1] + numbers.get(match[2], match[2]),
-            svg,
+        _CLIPPED.sub(
+            lambda match: f'clip-path="url(#{clips.get(match[1], match[1])})"', svg
         )
     )
 
