@@ -98,7 +98,7 @@ def metric_table(pages: Mapping[str, str]) -> str:
     lines = ["| metric | what it says | also read as |", "|---|---|---|"]
     for name, metric in metrics().items():
         fact = metric.fact
-        summary = _prose(sections(fact)["summary"].splitlines()[0])
+        summary = _prose(fact.meaning)
         aliases = ", ".join(f"`{alias}`" for alias in fact.aliases)
         shown = _HUMP.sub("<wbr>", name)
         lines.append(f"| [{shown}]({pages[name]}#{name}) | {summary} | {aliases} |")

@@ -135,14 +135,42 @@ def test_texts_of_queries_and_items_are_shown(shell: Shell) -> None:
         Path(shell.path("report.html")).unlink()
 
 
-def test_texts_need_a_report_and_must_be_readable(shell: Shell) -> None:
+def test_a_query_and_an_item_of_one_id_have_texts_of_their_own(shell: Shell) -> None:
+    for name in ("a.run", "b.run", "qrels.txt"):
+        text = Path(shell.path(name)).read_text("utf-8")
+        shell.write(name, text.replace(" c ", " q1 "))
+    plain = shell.write("queries.tsv", "q1\thow long\n")
+    named = shell.write("named.csv", "query_id,text\nq1,how long\n")
+    items = shell.write("items.tsv", "q1\tan egg\n")
+    named_items = shell.write("items.csv", "doc_id,text\nq1,an egg\n")
+
+    for given in (
+        ("--query-texts", plain, "--item-texts", items),
+        ("--texts", named, "--texts", named_items),
+        ("--texts", named, "--item-texts", items),
+    ):
+        path = ("--report", shell.path("report.html"))
+        done = shell.run(*compare(shell, *path, *given))
+
+        assert done.code == 0, done.err
+        data = Parsed(text_of(shell)).data
+        (query,), (item,) = (data[key].items() for key in ("queryTexts", "itemTexts"))
+        assert (data["queries"][int(query[0])], query[1]) == ("q1", "how long")
+        assert (data["items"][int(item[0])], item[1]) == ("q1", "an egg")
+        for file in given[1::2]:
+            hashed = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+            assert hashed in text_of(shell)
+
+
+@pytest.mark.parametrize("option", ["--texts", "--query-texts", "--item-texts"])
+def test_texts_need_a_report_and_must_be_readable(shell: Shell, option: str) -> None:
     path = shell.path("report.html")
     odd = shell.write("odd.csv", "a,b,c\n1,2,3\n")
 
-    done = shell.run(*compare(shell, "--texts", odd))
+    done = shell.run(*compare(shell, option, odd))
     assert is_one_sentence(done, 2)
-    assert "--texts is shown in a report" in done.err
-    done = shell.run(*compare(shell, "--report", path, "--texts", odd))
+    assert f"{option} is shown in a report" in done.err
+    done = shell.run(*compare(shell, "--report", path, option, odd))
     assert is_one_sentence(done, 3)
     assert "has no columns of ids and texts" in done.err
     assert not Path(path).exists()

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from rankine._io import texts
-from rankine._io.texts import TextFiles
+from rankine._io.texts import ITEMS, QUERIES, TextFiles
 from rankine.errors import ColumnNotFoundError, DataError, NoRowsError
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ FORMS: dict[str, bytes] = {
 
 def read_texts(paths: list[Path]) -> dict[str, str]:
     """Return the texts of all ids that these tests have."""
-    return TextFiles(paths).of([*TEXTS, "d", "1", "7", "a", "b", "x"])
+    ids = [*TEXTS, "d", "1", "7", "a", "b", "x"]
+    of_queries, of_items = TextFiles(paths).of(ids, ids)
+    return of_items | of_queries
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -113,13 +115,57 @@ def test_other_files_are_refused(
         read_texts([path])
 
 
+@pytest.mark.parametrize(
+    ("column", "whose"),
+    [
+        *((name, [QUERIES]) for name in ("query_id", "qid", "topic", "user_id")),
+        *((name, [ITEMS]) for name in ("item_id", "doc_id", "DocNo", "pid")),
+        *((name, [QUERIES, ITEMS]) for name in ("id", "_id")),
+    ],
+)
+def test_the_column_of_ids_says_whose_they_are(
+    column: str, whose: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "texts.csv"
+    pl.DataFrame({column: ["1"], "text": ["one"]}).write_csv(path)
+
+    for told, wanted in ((None, whose), (QUERIES, [QUERIES]), (ITEMS, [ITEMS])):
+        found = TextFiles([path], told).of(["1"], ["1"])
+        assert found == tuple(
+            {"1": "one"} if kind in wanted else {} for kind in (QUERIES, ITEMS)
+        )
+
+
+def test_of_two_columns_of_ids_the_one_that_was_asked_for_counts(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "texts.csv"
+    path.write_text("query_id,doc_id,text\nq,d,one\n")
+    ids = (["q", "d"], ["q", "d"])
+
+    assert TextFiles([path], QUERIES).of(*ids) == ({"q": "one"}, {})
+    assert TextFiles([path], ITEMS).of(*ids) == ({}, {"d": "one"})
+
+
+@pytest.mark.parametrize("form", ["without names, csv", "object"])
+def test_without_a_column_of_ids_they_are_of_both_unless_told(
+    form: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "texts"
+    path.write_bytes(FORMS[form])
+
+    assert TextFiles([path]).of(["q1"], ["q1"]) == ({"q1": TEXTS["q1"]},) * 2
+    assert TextFiles([path], ITEMS).of(["q1"], ["q1"]) == ({}, {"q1": TEXTS["q1"]})
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_only_what_is_asked_for_is_held(form: str, tmp_path: Path) -> None:
     path = tmp_path / "texts"
     path.write_bytes(FORMS[form])
     first = next(iter(TEXTS))
 
-    assert TextFiles([path]).of([first, "not there"]) == {first: TEXTS[first]}
+    found = TextFiles([path]).of([first, "not there"], [])
+    assert found == ({first: TEXTS[first]}, {})
 
 
 def test_an_id_with_two_texts_is_refused_wherever_they_are(
@@ -130,15 +176,15 @@ def test_an_id_with_two_texts_is_refused_wherever_they_are(
     pl.DataFrame({"id": [*"abca"], "text": ["1", "2", "3", "4"]}).write_parquet(path)
 
     with pytest.raises(DataError, match="'a' has two different texts"):
-        TextFiles([path]).of(["a"])
-    assert TextFiles([path]).of(["b"]) == {"b": "2"}
+        TextFiles([path]).of(["a"], [])
+    assert TextFiles([path]).of([], ["b"]) == ({}, {"b": "2"})
 
 
 PEAK = """
 import resource, sys
 from rankine._io import texts
 from rankine._io.texts import TextFiles
-found = TextFiles([sys.argv[1]]).of(["7", "40000"])
+found = TextFiles([sys.argv[1]]).of(["7", "40000"], [])[0]
 assert len(found) == 2, found
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """

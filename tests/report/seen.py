@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 NUMBER = re.compile(r"(?<![\w.@-])[+-]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w@-])")
 """A number that is not a part of a name, such as that of nDCG@10 or q1."""
+OPEN = "for (const e of document.querySelectorAll('details')) e.open = true"
 PROSE = """
 return [...document.querySelectorAll(
   'main h1, main p, main li, main figcaption, main summary, main dt, main dd, main pre'
-)].filter(e => !e.closest('td, svg, .items, .vg-tooltip') && !e.querySelector('p, li'))
+)].filter(e => !e.closest('td, svg, .items, .vg-tooltip, .written'))
+.filter(e => !e.querySelector('p, li'))
 .map(e => e.innerText.replaceAll('\\u00a0', ' ').trim()).filter(text => text);
 """
 TABLES = """
@@ -27,14 +29,15 @@ return Object.fromEntries([...document.querySelectorAll('main table')].map(
 
 
 def tables(browser: Browser) -> dict[str, list[list[str]]]:
-    """Return the cells of every table that is seen, by captions."""
+    """Return the cells of every table, by captions; folded ones are opened first."""
+    browser.run(OPEN)
     found: dict[str, list[list[str]]] = browser.run(TABLES)
     return found
 
 
 def prose(browser: Browser) -> list[str]:
-    """Return every sentence that is seen; what can be opened is opened first."""
-    browser.run("for (const e of document.querySelectorAll('details')) e.open = true")
+    """Return every sentence on results; what can be opened is opened first."""
+    browser.run(OPEN)
     texts: list[str] = browser.run(PROSE)
     return texts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -167,3 +168,50 @@ def test_marks_are_lighter_on_a_dark_page_and_mean_the_same(loaded: Browser) -> 
     assert seen() == [light, light]
     loaded.run("document.querySelector('#theme').click()")
     assert seen() == [dark, dark]
+
+
+CLIPS = """
+return [...document.querySelectorAll('svg [clip-path]')].map(mark => {
+  const id = mark.getAttribute('clip-path').replace(/^url\\(#|\\)$/g, '');
+  const same = document.querySelectorAll(`[id="${id}"]`);
+  return same.length === 1 && same[0].closest('svg') === mark.closest('svg');
+});
+"""
+
+
+@pytest.mark.parametrize("with_scripts", [True, False])
+def test_what_reaches_beyond_a_chart_is_cut_off_at_its_own_edges(
+    browser: Browser, tmp_path: Path, *, with_scripts: bool
+) -> None:
+    """Two charts of days whose last day has two users, who pay more than others."""
+    price = dict.fromkeys(range(1, 7), 1.0) | {7: 50.0}
+    rows = [
+        (
+            f"u{user}",
+            datetime(2026, 3, day, 10, tzinfo=UTC),
+            "AB"[user % 2],
+            event,
+            price[day],
+        )
+        for day in range(1, 8)
+        for user in range(200 if day < 7 else 2)
+        for event in ("impression", "click", "conversion")
+        if event == "impression" or (user + day) % 5 == 0 or day == 7
+    ]
+    names = ("user_id", "timestamp", "variant", "event", "value")
+    metrics = {"conversion_rate": "conversion_rate", "revenue": "revenue"}
+    events = pl.DataFrame(rows, names, orient="row")
+    summary = rk.online.summarize(events, metrics, daily=True)
+    path = tmp_path / "report.html"
+    summary.report(path)
+    assert path.read_text("utf-8").count("reach beyond the chart") == 2
+    if with_scripts:
+        browser.load(path)
+    else:
+        browser.command("Emulation.setScriptExecutionDisabled", value=True)
+        browser.driver.get(path.as_uri())
+
+    clipped = browser.run(CLIPS)
+
+    assert len(clipped) > 2
+    assert all(clipped)

@@ -18,6 +18,7 @@ import pytest
 
 import rankine as rk
 from rankine._experiment.results import load_experiment
+from rankine._metrics.names import parse
 from rankine.cli import main
 from rankine.data import QRELS, RUNS
 from tests.report.seen import (
@@ -100,6 +101,11 @@ def in_sentences(cmp: rk.Comparison) -> set[str]:
     return said | {four(best[name]) for name in ("mean", "low", "high")}
 
 
+def in_meanings() -> set[str]:
+    """Return the numbers in the lines on what metrics mean."""
+    return numbers(parse(name).fact.meaning for name in METRICS)
+
+
 def values_of(cmp: rk.Comparison, metric: str, a: str, b: str) -> pl.DataFrame:
     frames = [cmp.evaluations[name].per_query for name in (a, b)]
     return pl.DataFrame(
@@ -153,7 +159,7 @@ def test_a_comparison(
     notes = (*compared.notes, *compared.warnings)
     # Of queries, systems, pairs, the level of intervals and tests, and of lists in the
     # file.
-    said = {"50", "3", "2", "95", "0.05", "200", "0", *numbers(notes)}
+    said = {"50", "3", "2", "95", "0.05", "200", "0", *numbers(notes), *in_meanings()}
     assert numbers(prose(browser)) == in_sentences(compared) | said
 
 
@@ -228,7 +234,7 @@ def test_an_evaluation(browser: Browser, tmp_path: Path) -> None:
         for number in (evaluation["nDCG@10"], *evaluation.interval("nDCG@10"))
     }
     said = {"50", "95", "200", *numbers((*evaluation.notes, *evaluation.warnings))}
-    assert numbers(prose(browser)) == first | said
+    assert numbers(prose(browser)) == first | said | in_meanings()
 
 
 EXPERIMENT = """
@@ -296,5 +302,5 @@ def test_an_experiment(
         for name in files
     }
     notes = (*comparison.notes, *comparison.warnings)
-    said = {"50", "2", "95", "200", "0", *numbers(notes)}
+    said = {"50", "2", "95", "200", "0", *numbers(notes), *in_meanings()}
     assert numbers(prose(browser)) == in_sentences(comparison) | said

@@ -161,23 +161,82 @@ def test_an_ab_test(
     ]  # fmt: skip
     wanted["Package and version"] = PACKAGES
     assert seen == wanted
-    sentences = [text for text in prose(browser) if " against A" in text]
+    sentences = [text for text in prose(browser) if " than A in " in text]
     for row in rows:
-        where = "" if row["segment"] is None else f" in {row['segment']}"
-        bounds = f"{lift(row['lift_low'])} to {lift(row['lift_high'])}"
+        where = "" if row["segment"] is None else f"{row['segment']}: "
+        bounds = f"{plus(row['low'])} to {plus(row['high'])}"
+        of_lift = f"{lift(row['lift_low'])} to {lift(row['lift_high'])}"
         p = p4(row["p_corrected"])
-        words = (
-            f"{row['metric']} of B against A{where}: {lift(row['lift'])} ({bounds}); "
-            f"p {p if p.startswith('<') else f'= {p}'}"
-        )
-        assert f"{verdict(row)} {words}" in [
+        sure = f"p {p if p.startswith('<') else f'= {p}'}"
+        words = f"B is better than A in ctr by {plus(row['difference'])} ({bounds}; "
+        if row["margin"]:
+            words = (
+                "B is not worse than A in engagement_rate by 2 % or more: "
+                f"the difference is {plus(row['difference'])} ({bounds}; one-sided "
+            )
+        words += f"{sure}), a lift of {lift(row['lift'])} ({of_lift})."
+        assert f"{row['verdict']} {where}{words}" in [
             " ".join(text.split()) for text in sentences
         ]
-    assert len(sentences) == len(rows) + 1  # and the title
+    assert len(sentences) == len(rows)
     srm = tested.srm
     said = {"6,000", "95", "10,000", f"{srm.threshold:g}"}
     said |= {p4(p).lstrip("< ") for p in (srm.p, srm.p_anytime)}
-    told = (*tested.notes, *tested.warnings, *sentences)
+    told = (*tested.notes, *tested.warnings, *tested.definitions.values(), *sentences)
     said |= numbers(told) | {str(n) for n in tested.excluded.values()}
     more = len(rows) - len(tested.details.filter(pl.col("segment").is_null()))
     assert numbers(prose(browser)) == in_clicks(clicks) | said | {f"{more}"}
+
+
+IN_SIGHT = """
+const table = [...document.querySelectorAll('table')].find(
+  t => t.caption.textContent === 'The effect on each metric');
+const box = table.parentNode.getBoundingClientRect();
+return [...table.querySelectorAll('.kept')].map(cell => {
+  const { left, right } = cell.getBoundingClientRect();
+  return left >= box.left && right <= box.right + 1;
+});
+"""
+
+
+@pytest.mark.parametrize("width", [1920, 1400, 800, 390])
+def test_the_verdicts_of_a_wide_table_stay_in_sight(
+    browser: Browser, tested: rk.online.ABTest, tmp_path: Path, width: int
+) -> None:
+    tested.report(tmp_path / "report.html")
+    browser.command(
+        "Emulation.setDeviceMetricsOverride",
+        width=width, height=900, deviceScaleFactor=1, mobile=False,
+    )  # fmt: skip
+    browser.load(tmp_path / "report.html")
+
+    seen = browser.run(IN_SIGHT)
+
+    assert len(seen) == tested.details.height + 1  # and the title
+    assert all(seen)
+    hidden = browser.run(
+        "const wide = document.querySelector('#effects .wide');"
+        "return wide.scrollWidth - wide.clientWidth"
+    )
+    if width >= 1400:
+        assert hidden == 0  # nothing of it is cut off
+
+
+def test_long_tables_stay_folded_on_paper_unless_they_are_open(
+    browser: Browser, tmp_path: Path
+) -> None:
+    lasting = log(users=240).with_columns(
+        pl.col("timestamp") + pl.duration(days=pl.int_range(pl.len()) // 30)
+    )
+    test = rk.online.ab_test(
+        lasting, control="A", metrics=["ctr", "engagement_rate"], daily=True
+    )
+    test.report(tmp_path / "report.html")
+    browser.load(tmp_path / "report.html")
+
+    browser.run("document.querySelector('#ratio details').open = true")
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+
+    is_open = "return document.querySelector('{} details').open"
+    assert not browser.run(is_open.format("#days"))
+    assert browser.run(is_open.format("#ratio"))

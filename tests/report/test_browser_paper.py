@@ -6,6 +6,7 @@ import base64
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 import rankine as rk
 from tests.report.pages import judged_by
 from tests.report.test_browser_charts import BAR
+from tests.report.test_online_page import log
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -263,3 +265,49 @@ def test_the_arrow_between_names_from_right_to_left_points_to_the_second(
     )
 
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize("n_segments", [3, 5])
+def test_a_heading_is_on_the_page_of_its_chart(
+    browser: Browser, tmp_path: Path, n_segments: int
+) -> None:
+    if shutil.which("pdftotext") is None:
+        pytest.skip("no pdftotext: poppler-utils is not installed")
+    numbers = pl.col("user_id").str.slice(1).cast(pl.Int64)
+    events = log(users=240).with_columns(
+        country=(numbers // 7 % n_segments).cast(pl.String)
+    )
+    # Sentences on segments fill the first page, so that the chart would start low.
+    metrics = dict.fromkeys(["ctr", "b", "c", "d", "e", "f"], "ctr")
+    test = rk.online.ab_test(events, control="A", metrics=metrics, segment="country")
+    # Verdicts that hold for one look, as a hint says at the end of the summary.
+    wide = test.details.with_columns(always_low=pl.lit(-1.0), always_high=pl.lit(1.0))
+    replace(test, details=wide).report(tmp_path / "report.html")
+    browser.load(tmp_path / "report.html")
+
+    file = printed(browser, tmp_path / "report.pdf")
+
+    pages = told("pdftotext", file, "-").decode().split("\f")
+    (page,) = (page for page in pages if "lift over A" in page)
+    assert page is not pages[0]
+    assert "Lifts, each with its interval" in page
+
+
+def test_long_tables_of_days_are_not_on_paper(browser: Browser, tmp_path: Path) -> None:
+    if shutil.which("pdftotext") is None:
+        pytest.skip("no pdftotext: poppler-utils is not installed")
+    later = pl.duration(days=pl.int_range(pl.len()) // 30)
+    lasting = log(users=240).with_columns(pl.col("timestamp") + later)
+    test = rk.online.ab_test(
+        lasting, control="A", metrics=["ctr", "engagement_rate"], daily=True
+    )
+    test.report(tmp_path / "report.html")
+    browser.load(tmp_path / "report.html")
+
+    file = printed(browser, tmp_path / "report.pdf")
+
+    text = told("pdftotext", file, "-").decode()
+    assert test.by_day is not None
+    days = test.by_day["day"].unique()
+    assert len(days) > 10
+    assert not any(str(day) in text for day in days)

@@ -92,6 +92,15 @@ def test_colours_are_told_apart(colors: list[str], vision: str, style: str) -> N
 
 
 @pytest.mark.parametrize("style", [LIGHT, DARK], ids=["light", "dark"])
+def test_no_system_looks_like_a_verdict(style: str) -> None:
+    verdicts = [lab(on_page(color, style), "any") for color in VERDICTS]
+
+    for color in specs.SYSTEMS:
+        seen = lab(on_page(color, style), "any")
+        assert min(np.linalg.norm(seen - other) for other in verdicts) > 3 * APART
+
+
+@pytest.mark.parametrize("style", [LIGHT, DARK], ids=["light", "dark"])
 def test_verdicts_stand_out_from_the_page(style: str) -> None:
     paper = set_to("--paper", style)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import pytest
 
 import rankine as rk
 from rankine._report import page, specs
+from rankine._report.abtest import sentences
 from rankine._report.charts import days_span
 from rankine._report.of_online import page_of
 from rankine.errors import ParameterError
@@ -99,6 +102,34 @@ def test_a_test_has_its_effects() -> None:
 
 
 @pytest.mark.usefixtures("_plain")
+def test_a_line_says_how_each_metric_is_defined() -> None:
+    names = ["ctr", "engagement_rate"]
+    of_log = rk.online.ab_test(log(), control="A", metrics=names, session_gap=5)
+    users = pl.DataFrame(
+        {"id": range(8), "arm": ["A", "B"] * 4, "paid": range(8), "orders": [1, 2] * 4}
+    )
+    metrics = {
+        "paid": "paid", "aov": ("paid", "orders"), "median": ("paid", 0.5),
+    }  # fmt: skip
+    of_users = rk.online.ab_test(
+        users, unit="id", variant="arm", control="A", metrics=metrics
+    )
+    summary = rk.online.summarize(log(), names, session_gap=5)
+
+    assert of_log.definitions == summary.definitions
+    assert "5 minutes of silence" in of_log.definitions["engagement_rate"]
+    assert of_users.definitions == {
+        "paid": "mean paid of a user",
+        "aov": "paid / orders",
+        "median": "the 0.5 quantile of paid over users",
+    }
+    for test in (of_log, of_users):
+        text = page_of(rk.load(test.to_json()), None, None, ()).text()
+        for name, says in test.definitions.items():
+            assert f"<li><b>{name}</b>: {says}</li>" in text
+
+
+@pytest.mark.usefixtures("_plain")
 @pytest.mark.parametrize("size", ["10%", 0.02])
 def test_a_guardrail_is_shown_with_its_margin(size: str | float) -> None:
     test = rk.online.ab_test(log(), control="A", metrics=["ctr"], margin={"ctr": size})
@@ -108,8 +139,13 @@ def test_a_guardrail_is_shown_with_its_margin(size: str | float) -> None:
     says = f"not worse, margin {str(size).replace('%', ' %')}"
     assert says in str(test)
     assert Parsed(text).tables["The effect on each metric"][1][-1] == says
-    mark = f'<span class="verdict not-worse">{says}</span>'
-    assert text.count(mark) == 2  # in the summary and in the table
+    short, margin = says.split(", margin ")
+    for words in (short, says):  # in the summary and in the table
+        assert text.count(f'<span class="verdict not-worse">{words}</span>') == 1
+    assert (
+        f"B is not worse than A in ctr by {margin} or more".replace(" %", "\xa0%")
+        in text
+    )
 
 
 @pytest.mark.usefixtures("_plain")
@@ -118,7 +154,8 @@ def test_what_is_undefined_is_said_in_words() -> None:
 
     text = page_of(test, None, None, ()).text()
 
-    assert "ctr of B against A: +1.0000; p is undefined" in text
+    told = "cannot be told: the difference is +1.0000 (p is undefined)."
+    assert f"Whether B is better than A in ctr {told}" in text
     assert Parsed(text).tables["The effect on each metric"][1][6] == "undefined"
     assert "nan" not in text.partition("<main")[2].partition("<script")[0]
 
@@ -133,7 +170,76 @@ def test_arms_of_other_sizes_are_warned_of_first() -> None:
     text = page_of(test, None, None, ()).text()
 
     assert test.srm.mismatch
-    assert text.index("the arms are not as large") < text.index('id="effects"')
+    warned = "the arms are not as large"
+    assert text.count(warned) == 1
+    assert text.index("<h1>") < text.index(warned) < text.index("<section")
+    assert str(test).startswith(f"! {warned}")
+    assert test.to_markdown().startswith(f"**Warning:** {warned}")
+    assert test._repr_html_().startswith(f"<ul><li>{warned}")
+
+
+def effect(verdict: str, **more: Any) -> dict[str, Any]:
+    """Return a row of details: 0.02 more than the 0.1 of the control."""
+    ends = {"low": 0.01, "high": 0.03, "lift_low": 0.095, "lift_high": 0.304}
+    return {
+        "metric": "ctr", "variant": "B", "difference": 0.02, "lift": 0.2, **ends,
+        "p_corrected": 0.004, "higher_is_better": True, "margin": None,
+        "verdict": verdict, **more,
+    }  # fmt: skip
+
+
+SIZE = "+0.0200 (+0.0100 to +0.0300; p = 0.0040), a lift of +20.0 % (+9.5 % to +30.4 %)"
+ONE_SIDED = SIZE.replace("p =", "one-sided p =")
+ALONE = SIZE.replace("; p = 0.0040", "")
+IS = "the difference is"
+OPEN = f"cannot be told: {IS}"
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (effect("better"), f"B is better than A in ctr by {SIZE}."),
+        (effect("worse", segment="de"), f"de: B is worse than A in ctr by {SIZE}."),
+        (
+            effect("larger", higher_is_better=None),
+            f"ctr is larger in B than in A by {SIZE}.",
+        ),
+        (
+            effect("cannot tell"),
+            f"Whether B is better than A in ctr {OPEN} {SIZE}.",
+        ),
+        (
+            effect("cannot tell", higher_is_better=None),
+            f"Whether ctr differs between A and B {OPEN} {SIZE}.",
+        ),
+        (
+            effect("not worse", margin="2%"),
+            f"B is not worse than A in ctr by 2 % or more: {IS} {ONE_SIDED}.",
+        ),
+        (
+            effect("cannot tell", margin="0.01"),
+            f"Whether B is worse than A in ctr by 0.01 or more {OPEN} {ONE_SIDED}.",
+        ),
+        (
+            effect("worse", margin="0.01"),
+            f"B is worse than A in ctr by {ALONE}.",
+        ),
+        (
+            effect("better", lift=NAN, low=NAN, high=NAN),
+            "B is better than A in ctr by +0.0200 (p = 0.0040).",
+        ),
+        (
+            effect("cannot tell", difference=NAN),
+            f"Whether B is better than A in ctr {OPEN} undefined.",
+        ),
+    ],
+)
+def test_every_verdict_is_a_sentence(row: dict[str, Any], says: str) -> None:
+    test = rk.online.ab_test(log(), control="A", metrics=["ctr"])
+    found = replace(test, details=pl.DataFrame([row]))
+
+    assert sentences(found) == [says]
 
 
 @pytest.mark.usefixtures("_plain")
@@ -161,6 +267,33 @@ def test_hostile_names_leave_the_documents_as_they_are() -> None:
     for text in HOSTILE:
         safe = text.encode("utf-8", "ignore").decode()
         assert structure(f"1{safe}", f"2{safe}") == structure("1a", "2a")
+
+
+@pytest.mark.usefixtures("_plain")
+def test_long_tables_of_days_are_folded_and_short_ones_are_not() -> None:
+    metrics = ["ctr", "engagement_rate"]
+    lasting = log(users=240).with_columns(
+        pl.col("timestamp") + pl.duration(days=pl.int_range(pl.len()) // 40)
+    )
+    for events, n_days in ((log(), 3), (lasting, 13)):
+        test = rk.online.ab_test(events, control="A", metrics=metrics, daily=True)
+        assert test.by_day is not None
+        assert test.joined is not None
+        n = test.by_day.height
+        assert n == 2 * n_days == test.joined.height
+        text = page_of(test, None, None, ()).text()
+        summaries = re.findall("<details><summary>(.*?)</summary>", text)
+        wanted = [
+            f"Effects at the end of each day: {n} rows",
+            f"Users of each variant at the end of each day: {n} rows",
+        ]
+        assert summaries == (wanted if n > 20 else [])
+        rows = Parsed(text).tables["Effects at the end of each day"]
+        assert len(rows) == n + 1
+
+    summary = rk.online.summarize(lasting, "ctr", daily=True)
+    text = page_of(summary, None, None, ()).text()
+    assert "<summary>The number of each metric: 26 rows</summary>" in text
 
 
 def test_days_are_lines_and_groups_are_points(tmp_path: Path) -> None:

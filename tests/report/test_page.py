@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import platform
 import re
 from base64 import b64encode
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine._report import explorer, of_comparison, page
+from rankine._report import explorer, of_comparison, page, specs
 from rankine._report.explorer import packed
 from rankine._report.markup import Markup, isolated, json_in_script, tag
 from rankine._report.of_comparison import page_of
+from rankine._report.of_evaluation import page_of as page_of_run
 from rankine.data import QRELS, RUNS
 from rankine.errors import DataError, ParameterError
 from tests.report.pages import (
@@ -107,6 +110,98 @@ def test_tables_show_the_numbers_of_the_result(demo: rk.Comparison) -> None:
         bounds = f"{row['low']:.4f} to {row['high']:.4f}"
         assert shown[4] == f"{row['difference']:+.4f}|{bounds}"
         assert shown[7:] == [str(row[name]) for name in ("wins", "ties", "losses")]
+
+
+def written(text: str) -> str:
+    (line,) = re.findall('<p class="written hint">(.*?)</p>', text)
+    return re.sub("<.*?>", "", line)
+
+
+@pytest.mark.usefixtures("_plain")
+def test_a_page_says_when_and_with_what_it_was_written(
+    demo: rk.Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # 20 years of 365 days, 5 leap days, 2 hours and 3 minutes after 1970.
+    seconds = (20 * 365 + 5) * 86_400 + 2 * 3600 + 3 * 60
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(seconds))
+
+    first, second = (page_of(demo).text() for _ in range(2))
+
+    assert first == second
+    assert written(first) == (
+        f"Written on 1990-01-01 02:03 UTC with rankine {rk.__version__}, "
+        f"Python {platform.python_version()} and polars {pl.__version__}."
+    )
+
+
+@pytest.mark.usefixtures("_plain")
+def test_without_a_given_time_it_is_now(
+    demo: rk.Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    before = datetime.now(UTC).replace(second=0, microsecond=0)
+
+    line = written(page_of(demo).text())
+
+    stamp = line.removeprefix("Written on ").partition(" UTC")[0]
+    when = datetime.strptime(f"{stamp} +0000", "%Y-%m-%d %H:%M %z")
+    assert before <= when <= datetime.now(UTC)
+
+
+@pytest.mark.parametrize("given", ["today", "1e9", "9" * 30])
+def test_a_time_that_is_none_is_refused(
+    demo: rk.Comparison, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
+
+    with pytest.raises(ParameterError, match=f"SOURCE_DATE_EPOCH must .* '{given}'"):
+        page_of(demo).text()
+
+
+def meanings(text: str) -> list[str]:
+    (lines,) = re.findall('<ul class="meanings hint">(.*?)</ul>', text)
+    return [html.unescape(re.sub("<.*?>", "", line)) for line in lines.split("</li>")]
+
+
+@pytest.mark.usefixtures("_plain")
+def test_a_line_says_what_a_metric_means_and_what_is_better() -> None:
+    comparison = judged_by(["x", "y"], ["q"], ["a", "b"])
+    first = next(iter(comparison.evaluations.values()))
+
+    assert meanings(page_of(comparison).text())[:2] == [
+        "nDCG@5: Discounted gain as a share of the best possible.",
+        "RR: One over the rank of the first relevant item.",
+    ]
+    assert meanings(page_of(comparison).text()) == meanings(page_of_run(first).text())
+    several = rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["P@1", "P@2", "NDPM"])
+    share, order = meanings(page_of_run(several).text())[:2]
+    assert share == "P@1, P@2: Share of relevant items among the first k."
+    assert order.startswith("NDPM: Normalised distance-based performance measure")
+    assert order.endswith("how far from the wanted order. Lower is better.")
+
+
+def test_every_chart_has_a_heading(demo: rk.Comparison) -> None:
+    pytest.importorskip("vl_convert")
+    pages = page_of(demo), page_of_run(next(iter(demo.evaluations.values())))
+
+    for each in pages:
+        figures = re.findall("<figure.*?</figure>", each.text(), re.DOTALL)
+        titles = [re.findall("<h3.*?>(.*?)</h3>", figure) for figure in figures]
+        assert all(len(title) == 1 for title in titles)
+        assert len(figures) == len(each.charts) == len({*map(str, titles)}) > 2
+        assert not any("title" in chart for chart in each.charts.values())
+
+
+def test_what_a_chart_says_below_its_title_stands_below_its_heading() -> None:
+    pytest.importorskip("vl_convert")
+    spec = specs.means([{"label": "x", "value": 1, "low": None, "high": None}])
+    spec["title"]["subtitle"] = ["one line", "another"]
+
+    figure = page.Page("t", "a").figure("x", spec, "says")
+
+    lead = "<h3>mean of each metric</h3>"
+    lines = '<p class="hint">one line</p><p class="hint">another</p>'
+    assert f"{lead}{lines}<div" in figure
 
 
 @pytest.mark.usefixtures("_plain")
@@ -355,7 +450,7 @@ def test_captions_name_the_confidence_of_the_comparison() -> None:
     text = page_of(comparison).text()
 
     assert "Grey is p above 0.1." in text
-    assert "RR@10 by cutoff, with 90 % bands." in text
+    assert "RR by cutoff, with 90 % bands." in text
     assert "95 %" not in re.sub("<script>.*?</script>", "", text, flags=re.DOTALL)
 
 
@@ -379,13 +474,31 @@ def test_missing_texts_are_none_and_numbers_are_texts(tmp_path: Path) -> None:
             assert items == {"a": "7", "c": "True"}
 
 
+def test_a_query_and_an_item_may_have_the_same_id(tmp_path: Path) -> None:
+    comparison = judged_by(["x", "y"], ["1", "2"], ["1", "2", "3"])
+    given: Any = {"query_texts": {1: "what"}, "item_texts": {1: "this", 3: "that"}}
+    path = tmp_path / "report.html"
+    for result in (comparison, comparison.evaluations["x"]):
+        for texts, more in ((None, {}), ({"1": "no", "2": "two"}, {"2": "two"})):
+            result.report(path, texts=texts, **given)
+
+            data = Parsed(path.read_text("utf-8")).data
+
+            named = [
+                {data[names][int(place)]: text for place, text in data[words].items()}
+                for names, words in (("queries", "queryTexts"), ("items", "itemTexts"))
+            ]
+            assert named == [{"1": "what"} | more, {"1": "this", "3": "that"} | more]
+
+
 @pytest.mark.parametrize("texts", ["q1", [], [("q1", "one")], 3, np.array(["one"])])
-def test_other_texts_are_refused(texts: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["texts", "query_texts", "item_texts"])
+def test_other_texts_are_refused(name: str, texts: Any, tmp_path: Path) -> None:
     comparison = judged_by(["x", "y"], ["q1", "q2"], ["a", "b"])
 
     for result in (comparison, comparison.evaluations["x"]):
-        with pytest.raises(ParameterError, match="texts must be a mapping from ids to"):
-            result.report(tmp_path / "report.html", texts=texts)
+        with pytest.raises(ParameterError, match=f"{name} must be a mapping from ids"):
+            result.report(tmp_path / "report.html", **{name: texts})
     assert not list(tmp_path.iterdir())
 
 

@@ -53,6 +53,8 @@ class DrawnComparison:
         *,
         title: str | None = None,
         texts: Mapping[Any, Any] | None = None,
+        query_texts: Mapping[Any, Any] | None = None,
+        item_texts: Mapping[Any, Any] | None = None,
         command: str | None = None,
         files: Iterable[str | PathLike[str]] = (),
     ) -> None:
@@ -67,6 +69,8 @@ class DrawnComparison:
             title: what stands at the top; the names of the systems if not given.
             texts: id -> text, of queries and of items, to be shown with their ids; a
                 mapping or a Series of pandas. None and nan mean no text.
+            query_texts: the same of queries alone, where an item may have the same id.
+            item_texts: the same of items alone.
             command: how to make the result again, to be shown at the end.
             files: files whose hashes are shown at the end.
 
@@ -75,7 +79,8 @@ class DrawnComparison:
         """
         from rankine._report.of_comparison import report  # noqa: PLC0415
 
-        report(self, path, title, texts, command, tuple(files))  # type: ignore[arg-type]
+        texts_of = (query_texts, item_texts)
+        report(self, path, title, texts, command, tuple(files), *texts_of)  # type: ignore[arg-type]
 
 
 class DrawnEvaluation:
@@ -113,6 +118,8 @@ class DrawnEvaluation:
         *,
         title: str | None = None,
         texts: Mapping[Any, Any] | None = None,
+        query_texts: Mapping[Any, Any] | None = None,
+        item_texts: Mapping[Any, Any] | None = None,
         command: str | None = None,
         files: Iterable[str | PathLike[str]] = (),
     ) -> None:
@@ -127,6 +134,8 @@ class DrawnEvaluation:
             title: what stands at the top; the name of the run if not given.
             texts: id -> text, of queries and of items, to be shown with their ids; a
                 mapping or a Series of pandas. None and nan mean no text.
+            query_texts: the same of queries alone, where an item may have the same id.
+            item_texts: the same of items alone.
             command: how to make the result again, to be shown at the end.
             files: files whose hashes are shown at the end.
 
@@ -135,4 +144,5 @@ class DrawnEvaluation:
         """
         from rankine._report.of_evaluation import report  # noqa: PLC0415
 
-        report(self, path, title, texts, command, tuple(files))  # type: ignore[arg-type]
+        texts_of = (query_texts, item_texts)
+        report(self, path, title, texts, command, tuple(files), *texts_of)  # type: ignore[arg-type]

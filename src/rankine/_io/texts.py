@@ -19,12 +19,24 @@ if TYPE_CHECKING:
 
     from rankine._io.tables import Table
 
+QUERIES, ITEMS = "queries", "items"
+_IDS = {
+    QUERIES: (
+        "query_id", "queryid", "qid", "topic_id", "topic", "user_id", "query", "user",
+    ),
+    ITEMS: (
+        "item_id", "itemid", "doc_id", "docid", "docno", "document_id", "passage_id",
+        "pid", "product_id", "movie_id", "movieid", "item", "doc",
+    ),
+}  # fmt: skip
+"""What ids are of, by the name of their column; queries and items may share ids."""
 _PARTS = {
     "id": (
         "_id", "id", "query_id", "queryid", "qid", "topic_id", "topic", "item_id",
         "itemid", "doc_id", "docid", "docno", "document_id", "passage_id", "pid",
         "product_id", "movie_id", "movieid", "user_id", "query", "item", "doc", "user",
     ),
+    **_IDS,
     "title": ("title", "name", "product_title"),
     "text": (
         "text", "contents", "content", "passage", "body", "query_text", "user_query",
@@ -44,35 +56,59 @@ class TextFiles:
 
     A file has a column of ids and one of texts, with a header or, if there are just
     two, without; or it is a JSON object {id: text}. If there are titles and texts, both
-    are taken.
+    are taken. Ids are of queries or of items if it is said so, or if the name of their
+    column is that of one of them; else they are of both.
+
+    Args:
+        paths: the files.
+        whose: what their ids are of, `QUERIES` or `ITEMS`, if that is known.
 
     Raises:
         ColumnNotFoundError: there is no column of ids or of texts.
     """
 
-    def __init__(self, paths: Iterable[str | Path]) -> None:
+    def __init__(self, paths: Iterable[str | Path], whose: str | None = None) -> None:
         self._tables = [open_table(path, "texts") for path in paths]
-        self._columns = [_columns_of(table) for table in self._tables]
+        self._columns = [_columns_of(table, whose) for table in self._tables]
+        self._whose = [whose or _whose(columns) for columns in self._columns]
 
-    def of(self, wanted: Iterable[str]) -> dict[str, str]:
-        """Return the texts of some ids; if files disagree, the first of them counts.
+    def of(
+        self, queries: Iterable[str], items: Iterable[str]
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the texts of some queries and of some items, by their ids.
+
+        If files disagree, the first of them counts. Each is read once.
 
         Raises:
             DataError: one of the ids has two texts in one file.
         """
-        ids_wanted = pl.Series(list(dict.fromkeys(wanted)), dtype=pl.String)
-        texts: dict[str, str] = {}
-        for table, columns in zip(self._tables, self._columns, strict=True):
-            if isinstance(columns, dict):
-                texts = {
-                    name: columns[name] for name in ids_wanted if name in columns
-                } | texts
-            else:
-                texts = _texts_of(table, columns, ids_wanted) | texts
-        return texts
+        wanted = {QUERIES: [*queries], ITEMS: [*items]}
+        texts: dict[str, dict[str, str]] = {QUERIES: {}, ITEMS: {}}
+        files = zip(self._tables, self._columns, self._whose, strict=True)
+        for table, columns, whose in files:
+            kinds = [QUERIES, ITEMS] if whose is None else [whose]
+            names = dict.fromkeys(name for kind in kinds for name in wanted[kind])
+            if not names:
+                continue
+            found = columns
+            if not isinstance(found, dict):
+                ids_wanted = pl.Series([*names], dtype=pl.String)
+                found = _texts_of(table, found, ids_wanted)
+            for kind in kinds:
+                here = {name: found[name] for name in wanted[kind] if name in found}
+                texts[kind] = here | texts[kind]
+        return texts[QUERIES], texts[ITEMS]
 
 
-def _columns_of(table: Table) -> list[str] | dict[str, str]:
+def _whose(columns: list[str] | dict[str, str]) -> str | None:
+    """Say what ids are of, by the name of their column; None if it does not say so."""
+    if isinstance(columns, dict) or not columns:
+        return None
+    name = columns[0].casefold()
+    return next((kind for kind, names in _IDS.items() if name in names), None)
+
+
+def _columns_of(table: Table, whose: str | None) -> list[str] | dict[str, str]:
     """Return the columns of ids, texts and titles; or an object's own entries.
 
     There are none if the names of the columns are the first row.
@@ -80,7 +116,10 @@ def _columns_of(table: Table) -> list[str] | dict[str, str]:
     names = table.names
     text = next(iter(known_columns(names, "text", _PARTS)), None)
     others = [name for name in names if name != text]
-    key = next(iter(known_columns(others, "id", _PARTS)), None)
+    keys = known_columns(others, "id", _PARTS)
+    if whose is not None:
+        keys = [*known_columns(others, whose, _PARTS), *keys]
+    key = next(iter(keys), None)
     if key is not None and text is not None:
         title = next(iter(known_columns(others, "title", _PARTS)), None)
         return [key, text] if title in {None, key} else [key, text, str(title)]

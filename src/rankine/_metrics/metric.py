@@ -157,6 +157,11 @@ class Fact:
         """Whether the number is made of the tallies of all lists together."""
         return self.summary == "run" or self.pairs is not None
 
+    @property
+    def meaning(self) -> str:
+        """What it measures, in a line; empty if its kernel does not say so."""
+        return (inspect.getdoc(self.kernel) or "").partition("\n")[0]
+
     @cached_property
     def apart(self) -> frozenset[str]:
         """The parameters that share the name of a field but do not follow it."""

@@ -181,6 +181,7 @@ class ABTest(Drawn):
         joined: how many users each variant had at the end of each day, their share, the
             expected share, and p_anytime; None if times are not known.
         quantiles: the metrics that are quantiles, with their shares.
+        definitions: metric -> how it is defined.
     """
 
     details: pl.DataFrame
@@ -194,6 +195,7 @@ class ABTest(Drawn):
     by_day: pl.DataFrame | None = None
     joined: pl.DataFrame | None = None
     quantiles: Mapping[str, float] = field(default_factory=dict)
+    definitions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def table(self) -> pl.DataFrame:
@@ -224,6 +226,7 @@ class ABTest(Drawn):
             "srm": self.srm.to_dict(),
             "settings": asdict(self.settings),
             "quantiles": dict(self.quantiles),
+            "definitions": dict(self.definitions),
             "health": [] if self.health is None else plain_rows(self.health),
             "by_day": [] if self.by_day is None else plain_rows(self.by_day),
             "joined": [] if self.joined is None else plain_rows(self.joined),

@@ -19,7 +19,7 @@ from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
 from rankine._online.asked import refuse_for_users, sums_of
 from rankine._online.events import is_of_users
-from rankine._online.metrics import parts_of
+from rankine._online.metrics import in_words, parts_of
 from rankine._online.moments import Moments
 from rankine._online.rules import Rules, is_currency
 from rankine._online.sources import rows_of
@@ -51,6 +51,7 @@ class Measure:
         cap_x: the same for x.
         higher: whether higher is better; None if neither is.
         over: what is wrong where y is above x, if it is a share; otherwise empty.
+        says: how it is defined, in words.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Measure:
     cap_x: float | None = None
     higher: bool | None = True
     over: str = ""
+    says: str = ""
 
     @property
     def columns(self) -> list[str]:
@@ -312,6 +314,7 @@ def _from_events(
             metric.quantile,
             higher=metric.higher_is_better,
             over=metric.over if metric.is_share else "",
+            says=sums.definitions[name],
         )
         for name, metric in sums.metrics.items()
     )
@@ -608,5 +611,6 @@ def _asked(
                 )
                 raise ParameterError(msg)
             before = first, second
-        measures.append(Measure(str(name), y, x, before, quantile))
+        says = in_words(y, x, quantile)
+        measures.append(Measure(str(name), y, x, before, quantile, says=says))
     return tuple(measures)

@@ -284,9 +284,7 @@ def own(name: str, given: Any) -> OnlineMetric:
     columns = [y] if x is None else [y, x]
     sides = [_column(column, name) for column in columns]
     below = sides[1] if x is not None else pl.col("events") > 0
-    words = f"{y} / {x}" if x is not None else f"mean {y} of a user"
-    if quantile is not None:
-        words = f"the {quantile:g} quantile of {y} over users"
+    words = in_words(y, x, quantile)
     needs = tuple(dict.fromkeys(NEEDS[each] for each in columns if each in NEEDS))
     counts = not {*columns} & {*AMOUNTS}  # money may be below 0: refunds and credits
     return OnlineMetric(
@@ -298,6 +296,13 @@ def own(name: str, given: Any) -> OnlineMetric:
         higher_is_better=y not in _LOWER,
         quantile=quantile,
     )
+
+
+def in_words(y: str, x: str | None, quantile: float | None) -> str:
+    """Say how a metric of the user's is defined, from what `parts_of` reads."""
+    if quantile is not None:
+        return f"the {quantile:g} quantile of {y} over users"
+    return f"mean {y} of a user" if x is None else f"{y} / {x}"
 
 
 def parts_of(name: str, given: Any) -> tuple[str, str | None, float | None]:

@@ -75,6 +75,7 @@ class UserSums:
         notes: what was assumed, and what is odd.
         excluded: events and users that were left out, by reason.
         metrics: the metrics, by name, in their order.
+        definitions: metric -> how it is defined.
         left_out: metric -> why it is not there.
         arrivals: how many users came first on each day, if days are kept separate.
         busy: how many users of each variant had more events than allowed.
@@ -84,6 +85,7 @@ class UserSums:
     notes: tuple[str, ...]
     excluded: dict[str, int]
     metrics: dict[str, OnlineMetric]
+    definitions: dict[str, str]
     left_out: dict[str, str]
     arrivals: tuple[int, ...] = ()
     busy: Mapping[str, int] = field(default_factory=dict)
@@ -401,8 +403,9 @@ class UserCounts:
         sides = [f"{name}.{side}" for name in metrics for side in "yx"]
         rows = rows.select(*order, *sides, *fresh)
         days = counts.counting(AFTER).select("user", pl.col("period").alias("day"))
+        says = {name: metric.says(self.rules) for name, metric in metrics.items()}
         return UserSums(
-            rows, counts.notes, counts.excluded, metrics, counts.left_out,
+            rows, counts.notes, counts.excluded, metrics, says, counts.left_out,
             new_by_day(days, "day") if self.every == "day" else (), counts.busy,
         )  # fmt: skip
 

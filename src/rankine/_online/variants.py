@@ -190,6 +190,7 @@ def compared(
             for measure in cohort.measures
             if measure.quantile is not None
         },
+        definitions={measure.name: measure.says for measure in cohort.measures},
     )
 
 

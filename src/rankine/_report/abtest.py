@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.text import Text
 
-from rankine._base.text import grouped, p_text, percent
-from rankine._online.abresult import DECIDED
+from rankine._base.text import grouped, p_equals, p_text, percent
+from rankine._online.abresult import DECIDED, NOT_WORSE
 from rankine._online.oddities import counted
 from rankine._online.quantiles import DRAWS
 from rankine._online.variants import place_of
-from rankine._report.tables import html_table, number, shown
+from rankine._report.tables import html_list, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from rankine._online.abresult import ABTest
 
@@ -43,27 +43,80 @@ def to_text(test: ABTest, width: int | None = _WIDTH) -> str:
     Sentences are wrapped to a width, unless it is None; the table stays whole.
     """
     head, rows, sides = _cells(test)
-    said = [*_said(test), *(f"! {text}" for text in test.warnings)]
-    said += [f"- {text}" for text in _noted(test)]
-    below = Group(*(Text(shown(line)) for line in said))
     drawn = plain_text(table_with(head, rows, sides), ENDLESS)
-    return "\n".join([drawn, "", plain_text(below, width or ENDLESS)])
+    parts = [
+        _lines((f"! {text}" for text in test.warnings), width),
+        drawn,
+        _lines([*_said(test), *(f"- {text}" for text in _noted(test))], width),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _lines(texts: Iterable[str], width: int | None) -> str:
+    lines = Group(*(Text(shown(text)) for text in texts))
+    return plain_text(lines, width or ENDLESS)
 
 
 def to_html(test: ABTest) -> str:
     """Return the same as a table for notebooks."""
     head, rows, sides = _cells(test)
-    below = [*_said(test), *test.warnings, *_noted(test)]
-    return html_table(head, rows, sides, below=below)
+    below = [*_said(test), *_noted(test)]
+    return html_list(test.warnings) + html_table(head, rows, sides, below=below)
 
 
 def to_markdown(test: ABTest) -> str:
-    """Return the effects as a Markdown table, and how far verdicts may be read."""
+    """Return the effects as a Markdown table, warnings first.
+
+    Below it is said how far verdicts may be read.
+    """
     head, rows, sides = _cells(test)
     rule = ["---" if side == "l" else "---:" for side in sides]
     lines = [head, rule, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
     drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return "\n\n".join([drawn, *map(shown, only_at_the_end(test))])
+    warned = [f"**Warning:** {shown(text)}" for text in test.warnings]
+    return "\n\n".join([*warned, drawn, *map(shown, only_at_the_end(test))])
+
+
+def sentences(test: ABTest) -> list[str]:
+    """Say in words what was found of each effect, in the order of `details`."""
+    control = shown(test.settings.control)
+    return [_sentence(row, control) for row in test.details.iter_rows(named=True)]
+
+
+def _sentence(row: Mapping[str, Any], a: str) -> str:
+    b, metric, verdict = shown(row["variant"]), shown(row["metric"]), row["verdict"]
+    where = "" if row.get("segment") is None else f"{shown(row['segment'])}: "
+    if verdict in DECIDED and row["higher_is_better"] is None:
+        return f"{where}{metric} is {verdict} in {b} than in {a} by {_size(row)}."
+    if verdict in DECIDED:
+        return f"{where}{b} is {verdict} than {a} in {metric} by {_size(row)}."
+    found = "the difference is undefined"
+    if not math.isnan(row["difference"]):
+        found = f"the difference is {_size(row)}"
+    by = "" if row["margin"] is None else f"by {_margin(row)} or more"
+    if verdict == NOT_WORSE:
+        return f"{where}{b} is not worse than {a} in {metric} {by}: {found}."
+    if by:
+        asked = f"{b} is worse than {a} in {metric} {by}"
+    elif row["higher_is_better"] is None:
+        asked = f"{metric} differs between {a} and {b}"
+    else:
+        asked = f"{b} is better than {a} in {metric}"
+    return f"{where}Whether {asked} cannot be told: {found}."
+
+
+def _size(row: Mapping[str, Any]) -> str:
+    """Return a difference with its interval and p, and the lift."""
+    p = p_equals(row["p_corrected"])
+    if row["margin"] is not None:
+        # The p of a guardrail is for being worse by the margin, and never says worse.
+        p = "" if row["verdict"] in DECIDED else f"one-sided {p}"
+    bounds = _bounds(row["low"], row["high"], signed)
+    inside = "; ".join(filter(None, (bounds, p)))
+    size = f"{signed(row['difference'])} ({inside})"
+    if math.isnan(row["lift"]):
+        return size
+    return f"{size}, a lift of {lift_in_words(row)}"
 
 
 def only_at_the_end(test: ABTest) -> list[str]:
@@ -153,7 +206,7 @@ def _numbers(row: Mapping[str, Any]) -> list[str]:
         number(row["control_value"]),
         number(row["value"]),
         _bounded(_difference(row["difference"]), row["low"], row["high"], signed),
-        _bounded(lifted(row["lift"]), row["lift_low"], row["lift_high"], lifted),
+        lift_in_words(row),
         p_text(row["p_corrected"]),
         always,
         verdict_text(row),
@@ -169,6 +222,11 @@ def lifted(lift: float) -> str:
     return percent(lift, 1, "+")
 
 
+def lift_in_words(row: Mapping[str, Any]) -> str:
+    """Return a lift with its interval."""
+    return _bounded(lifted(row["lift"]), row["lift_low"], row["lift_high"], lifted)
+
+
 def verdict_text(row: Mapping[str, Any]) -> str:
     """Return a verdict, with the margin that it goes by if there is one.
 
@@ -177,7 +235,11 @@ def verdict_text(row: Mapping[str, Any]) -> str:
     """
     if row["margin"] is None:
         return str(row["verdict"])
-    return f"{row['verdict']}, margin {row['margin'].replace('%', ' %')}"
+    return f"{row['verdict']}, margin {_margin(row)}"
+
+
+def _margin(row: Mapping[str, Any]) -> str:
+    return str(row["margin"]).replace("%", " %")
 
 
 def _difference(value: float) -> str:
@@ -185,10 +247,15 @@ def _difference(value: float) -> str:
 
 
 def _bounded(text: str, low: float, high: float, form: Callable[[float], str]) -> str:
+    bounds = _bounds(low, high, form)
+    return f"{text} ({bounds})" if text and bounds else text or bounds
+
+
+def _bounds(low: float, high: float, form: Callable[[float], str]) -> str:
+    """Return an interval, nothing if it is undefined."""
     if math.isnan(low) or math.isnan(high):
-        return text
-    bounds = f"{form(low)} to {form(high)}"
-    return f"{text} ({bounds})" if text else bounds
+        return ""
+    return f"{form(low)} to {form(high)}"
 
 
 def _ratio(test: ABTest) -> str:

@@ -12,6 +12,7 @@ from rankine._base.checks import check_choice
 from rankine._evaluate.curve import curve as curve_of
 from rankine._evaluate.result import Evaluation
 from rankine._report import maps, specs
+from rankine._report.directed import directed
 from rankine._report.markup import in_order
 from rankine._report.pairs import drawn_lines, pairs_in_words
 from rankine._report.tables import brief, shown
@@ -56,6 +57,7 @@ def plot(
         return altair_of(_OF_EVALUATION[kind](result, metric, ks))
     check_choice("kind", kind, tuple(_OF_COMPARISON))
     label = metric_of(result, metric)
+    result = directed(result)
     return altair_of(_OF_COMPARISON[kind](result, label, _pair(result, *pair), ks))
 
 
@@ -284,9 +286,10 @@ def heatmap(comparison: Comparison, metric: str) -> Spec:
             rows.append(_cell(comparison, pair, b, a, turned=False))
             rows.append(_cell(comparison, pair, a, b, turned=True))
     if against is None:
-        return maps.heatmap(rows, names, names)
+        return maps.heatmap(rows, names, names, f"corrected p of {metric}")
     others = [name for name in names if name != shown(against)]
-    return maps.heatmap(rows, others, comparison.metrics)
+    title = f"corrected p of differences from {brief(shown(against), _SHORTER)}"
+    return maps.heatmap(rows, others, comparison.metrics, title)
 
 
 def _cell(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,36 +35,62 @@ _LETTERS = 200
 """How many letters of a text are shown."""
 
 
-def check_texts(texts: Any) -> None:
-    """Refuse what is neither a mapping from ids to texts nor files of them."""
-    if texts is None or isinstance(texts, TextFiles):
-        return
-    is_series = getattr(texts, "ndim", None) == 1 and hasattr(texts, "items")
-    if not isinstance(texts, Mapping) and not is_series:
-        msg = (
-            "texts must be a mapping from ids to texts, or a Series of pandas, got "
-            f"{type(texts).__name__}"
-        )
-        raise ParameterError(msg)
+class Texts(NamedTuple):
+    """Texts by ids: of queries and items alike, of queries alone, and of items alone.
 
-
-def known_texts(texts: Any, wanted: Iterable[str]) -> dict[str, str]:
-    """Return the texts of these ids, as far as they are known.
-
-    >>> texts = {1: "one", "b": None, "c": float("nan"), "d": 4, "e": "five"}
-    >>> known_texts(texts, ["1", "b", "c", "d"])
-    {'1': 'one', 'd': '4'}
+    Each is a mapping, a Series of pandas, or files.
     """
+
+    of_both: Any = None
+    of_queries: Any = None
+    of_items: Any = None
+
+    def check(self) -> None:
+        """Refuse what is neither a mapping from ids to texts nor files of them."""
+        names = ("texts", "query_texts", "item_texts")
+        for name, texts in zip(names, self, strict=True):
+            is_series = getattr(texts, "ndim", None) == 1 and hasattr(texts, "items")
+            known = texts is None or isinstance(texts, (TextFiles, Mapping))
+            if not known and not is_series:
+                msg = (
+                    f"{name} must be a mapping from ids to texts, or a Series of "
+                    f"pandas, got {type(texts).__name__}"
+                )
+                raise ParameterError(msg)
+
+    def known(
+        self, queries: Iterable[str], items: Iterable[str]
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the texts of these queries and items, as far as they are known.
+
+        >>> texts = Texts({1: "one", "b": None, "c": float("nan")}, {"1": 4, "d": "e"})
+        >>> texts.known(["1", "b", "c"], ["1"])
+        ({'1': '4'}, {'1': 'one'})
+        """
+        queries, items = [*queries], [*items]
+        of_queries, of_items = _known(self.of_both, queries, items)
+        of_queries |= _known(self.of_queries, queries, [])[0]
+        of_items |= _known(self.of_items, [], items)[1]
+        return of_queries, of_items
+
+
+def _known(
+    texts: Any, queries: Sequence[str], items: Sequence[str]
+) -> tuple[dict[str, str], dict[str, str]]:
     if texts is None:
-        return {}
+        return {}, {}
     if isinstance(texts, TextFiles):
-        return texts.of(wanted)
-    names = {*wanted}
-    return {
+        return texts.of(queries, items)
+    names = {*queries, *items}
+    known = {
         str(key): str(value)
         for key, value in texts.items()
         if str(key) in names and not _is_missing(value)
     }
+    return (
+        {name: known[name] for name in queries if name in known},
+        {name: known[name] for name in items if name in known},
+    )
 
 
 def _is_missing(value: Any) -> bool:
@@ -77,7 +103,7 @@ def _is_missing(value: Any) -> bool:
         return False
 
 
-def explored(comparison: Comparison, texts: Any) -> dict[str, Any]:
+def explored(comparison: Comparison, texts: Texts) -> dict[str, Any]:
     """Return the values of queries, and both lists of those that moved most.
 
     The first metric that has values per query decides which ones did.
@@ -130,7 +156,7 @@ def explored(comparison: Comparison, texts: Any) -> dict[str, Any]:
 
 
 def explored_run(
-    evaluation: Evaluation, name: str, label: str, texts: Any
+    evaluation: Evaluation, name: str, label: str, texts: Texts
 ) -> dict[str, Any]:
     """Return the values of the queries of one run, and the lists of the worst.
 
@@ -170,7 +196,7 @@ def explored_run(
 class _Book:
     """The items and texts that lists refer to, each once."""
 
-    def __init__(self, texts: Any) -> None:
+    def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self._items: dict[str, int] = {}
 
@@ -205,12 +231,12 @@ class _Book:
     def to_dict(self, queries: Iterable[Any]) -> dict[str, Any]:
         """Return the names and texts of queries and items."""
         names = list(map(str, queries))
-        texts = known_texts(self._texts, [*names, *self._items])
+        of_queries, of_items = self._texts.known(names, self._items)
         return {
             "queries": list(map(shown, names)),
-            "queryTexts": _told(texts, names),
+            "queryTexts": _told(of_queries, names),
             "items": list(map(shown, self._items)),
-            "itemTexts": _told(texts, self._items),
+            "itemTexts": _told(of_items, self._items),
         }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankine._report.specs import LABEL, drawing, tooltips
+from rankine._report.specs import LABEL, drawing, title_of, tooltips
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,9 @@ _SHORT = 9
 """Up to this many letters, a name fits above its column."""
 
 
-def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
+def heatmap(
+    rows: Rows, names: Sequence[str], columns: Sequence[str], title: str
+) -> Spec:
     """Return a cell per row and column: its p-value, and who is better.
 
     Rows have row, column, p, text, and level: below 0 if the system in the row is
@@ -60,6 +62,7 @@ def heatmap(rows: Rows, names: Sequence[str], columns: Sequence[str]) -> Spec:
         encoding=encoding,
         width={"step": 72 if small else 16},
         height={"step": 30 if small else 16},
+        title=title_of(title),
     )
 
 

@@ -7,6 +7,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from rankine._report.tables import number, shown
@@ -26,6 +27,11 @@ _IN_SCRIPT = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 _LONG = 24
 """Names of more bytes than this may take several lines."""
+_KEPT_COLUMN = "verdict"
+_MANY = 9
+"""Columns from which a table is dense."""
+_FEW = 20
+"""Rows up to which a table is not folded, on paper either: see report.js."""
 
 
 class Markup(str):
@@ -106,6 +112,8 @@ def table(
 ) -> Markup:
     """Return a table that scrolls by itself where it is too wide.
 
+    Its verdicts stay in sight then; a table of many columns has less room between them.
+
     Args:
         head: the titles of the columns.
         rows: their cells: texts, markup or `TableCell`.
@@ -113,33 +121,41 @@ def table(
         caption: what it is, for those who cannot see it.
         sort: whether readers can sort it.
     """
+    kept = [" kept" if title == _KEPT_COLUMN else "" for title in head]
     heads = [
-        tag("th", title, scope="col", class_=_class(title, side))
-        for title, side in zip(head, sides, strict=True)
+        tag("th", title, scope="col", class_=f"{_class(title, side)}{keeps}")
+        for title, side, keeps in zip(head, sides, kept, strict=True)
     ]
     body = [
-        tag("tr", *(_cell(cell, side) for cell, side in zip(row, sides, strict=True)))
-        for row in rows
+        tag("tr", *starmap(_cell, zip(row, sides, kept, strict=True))) for row in rows
     ]
+    classes = ["sortable"] * sort + ["dense"] * (len(head) >= _MANY)
     drawn = tag(
         "table",
         tag("caption", caption, class_="unseen"),
         tag("thead", tag("tr", *heads)),
         tag("tbody", *body),
-        class_="sortable" if sort else None,
+        class_=" ".join(classes) or None,
     )
     return tag(
         "div", drawn, class_="wide", tabindex="0", role="region", aria_label=caption
     )
 
 
-def _cell(cell: object, side: str) -> Markup:
+def folded(drawn: Markup, caption: str, n: int) -> Markup:
+    """Return a table of n rows that readers open; one of few rows stands open."""
+    if n <= _FEW:
+        return drawn
+    return tag("details", tag("summary", f"{caption}: {n:,} rows"), drawn)
+
+
+def _cell(cell: object, side: str, keeps: str) -> Markup:
     if not isinstance(cell, TableCell):
-        return tag("td", cell, class_=_class(cell, side))
+        return tag("td", cell, class_=f"{_class(cell, side)}{keeps}")
     text = tag("span", cell.text, class_=cell.mark) if cell.mark else cell.text
     below = tag("small", cell.below) if cell.below else ""
     order = None if cell.value is None else repr(cell.value)
-    return tag("td", text, below, class_=f"at-{side}", data_value=order)
+    return tag("td", text, below, class_=f"at-{side}{keeps}", data_value=order)
 
 
 def _class(text: object, side: str) -> str:

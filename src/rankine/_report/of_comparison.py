@@ -10,7 +10,8 @@ from rankine._conventions.presets import called
 from rankine._evaluate.summary import finite
 from rankine._report import charts, specs
 from rankine._report.comparison import sentences
-from rankine._report.explorer import check_texts, explored
+from rankine._report.directed import directed
+from rankine._report.explorer import Texts, explored
 from rankine._report.export import names_of, queries_by_metric
 from rankine._report.markup import (
     Markup,
@@ -22,7 +23,8 @@ from rankine._report.markup import (
     table,
     tag,
 )
-from rankine._report.page import Page, remarks, reproduction, scripted
+from rankine._report.of_evaluation import meanings_of
+from rankine._report.page import Page, meanings, remarks, reproduction, scripted
 from rankine._report.pairs import (
     differences_of,
     drawn_lines,
@@ -67,9 +69,12 @@ def report(
     texts: Mapping[Any, Any] | None,
     command: str | None,
     files: tuple[Any, ...],
+    query_texts: Mapping[Any, Any] | None,
+    item_texts: Mapping[Any, Any] | None,
 ) -> None:
     """Write a report; see `Comparison.report`."""
-    page_of(comparison, title, texts, command, files).write(path)
+    given = (title, texts, command, files, query_texts, item_texts)
+    page_of(comparison, *given).write(path)
 
 
 def page_of(
@@ -78,12 +83,16 @@ def page_of(
     texts: Mapping[Any, Any] | None = None,
     command: str | None = None,
     files: tuple[Any, ...] = (),
+    query_texts: Mapping[Any, Any] | None = None,
+    item_texts: Mapping[Any, Any] | None = None,
 ) -> Page:
     """Return the report of a comparison, not yet as text."""
-    check_texts(texts)
+    known = Texts(texts, query_texts, item_texts)
+    known.check()
+    comparison = directed(comparison)
     names = [brief(shown(name), LONG) for name in comparison.systems]
     page = Page(title or _title(comparison), _about(comparison), names)
-    page.data = explored(comparison, texts)
+    page.data = explored(comparison, known)
     page.add("summary", "Summary", _summary(comparison))
     page.add("systems", "Systems", _systems(comparison))
     page.add("pairs", "Differences", *_differences(page, comparison))
@@ -229,7 +238,12 @@ def _systems(comparison: Comparison) -> Markup:
         "mean name the systems that it is better than."
     )
     sort = scripted(" Column titles sort the table.")
-    return join([tag("p", says, sort, class_="hint"), drawn])
+    meant = {
+        name: text
+        for evaluation in comparison.evaluations.values()
+        for name, text in meanings_of(evaluation).items()
+    }
+    return join([tag("p", says, sort, class_="hint"), drawn, meanings(meant)])
 
 
 def _differences(page: Page, comparison: Comparison) -> list[Markup]:
@@ -239,7 +253,7 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
             f"forest-{place}",
             charts.forest(comparison, metric) | {"width": 300},
             f"Differences in {metric} with intervals and verdicts, as in the table.",
-            caption=False,
+            caption="",
         )
         for place, metric in enumerate(comparison.metrics)
     ]
@@ -385,9 +399,9 @@ def _curves(page: Page, comparison: Comparison) -> Markup:
     first = charts.first_curve(comparison)
     if isinstance(first, str):
         return tag("p", f"There is no curve: {first}.", class_="hint")
-    metric, spec = first
+    _, spec = first
     sure = f"{100 * comparison.settings.confidence:g} %"
-    says = f"{metric} by cutoff, with {sure} bands"
+    says = f"{spec['title']['text']}, with {sure} bands"
     if len(comparison.systems) > specs.MOST_CURVES:
         but = "" if comparison.baseline is None else "baseline and the "
         n = specs.MOST_CURVES - (comparison.baseline is not None)

@@ -11,10 +11,10 @@ from rankine._base.text import count
 from rankine._conventions.presets import called
 from rankine._evaluate.worst import check_worst, table_of
 from rankine._report import charts
-from rankine._report.explorer import check_texts, explored_run
+from rankine._report.explorer import Texts, explored_run
 from rankine._report.export import cells, names_of, queries_by_metric
 from rankine._report.markup import Markup, TableCell, isolated, table, tag
-from rankine._report.page import Page, remarks, reproduction, scripted
+from rankine._report.page import Page, meanings, remarks, reproduction, scripted
 from rankine._report.tables import number, shown
 from rankine.errors import RankineError
 
@@ -34,9 +34,12 @@ def report(
     texts: Mapping[Any, Any] | None,
     command: str | None,
     files: tuple[Any, ...],
+    query_texts: Mapping[Any, Any] | None,
+    item_texts: Mapping[Any, Any] | None,
 ) -> None:
     """Write a report; see `Evaluation.report`."""
-    page_of(evaluation, title, texts, command, files).write(path)
+    given = (title, texts, command, files, query_texts, item_texts)
+    page_of(evaluation, *given).write(path)
 
 
 def page_of(
@@ -45,9 +48,12 @@ def page_of(
     texts: Mapping[Any, Any] | None = None,
     command: str | None = None,
     files: tuple[Any, ...] = (),
+    query_texts: Mapping[Any, Any] | None = None,
+    item_texts: Mapping[Any, Any] | None = None,
 ) -> Page:
     """Return the report of an evaluation, not yet as text."""
-    check_texts(texts)
+    known = Texts(texts, query_texts, item_texts)
+    known.check()
     n = queries_by_metric([evaluation]) or count(evaluation.n_queries, "query")
     parts = [n, "95 % intervals"]
     parts.insert(1, f"convention {called(evaluation.convention, evaluation.preset)}")
@@ -56,7 +62,7 @@ def page_of(
     page.add("numbers", "Numbers", *_numbers(page, evaluation))
     label = _browsed(evaluation)
     if label is not None:
-        page.data = explored_run(evaluation, name, label, texts)
+        page.data = explored_run(evaluation, name, label, known)
         page.add("queries", "Queries", *_queries(page, evaluation, label))
     page.add("curves", "By cutoff", _curve(page, evaluation))
     page.add(
@@ -92,7 +98,21 @@ def _numbers(page: Page, evaluation: Evaluation) -> list[Markup]:
     spec = charts.means(evaluation)
     says = "The mean of every metric over queries, with its 95 % interval."
     figure = page.figure("means", spec, says) if spec["data"]["values"] else Markup()
-    return [_lead(evaluation), tag("div", drawn, figure, class_="grid")]
+    return [
+        _lead(evaluation),
+        tag("div", drawn, figure, class_="grid"),
+        meanings(meanings_of(evaluation)),
+    ]
+
+
+def meanings_of(evaluation: Evaluation) -> dict[str, str]:
+    """Return what each metric means, by its name, and if less of it is better."""
+    return {
+        label: metric.fact.meaning
+        + (" Lower is better." if metric.higher_is_better is False else "")
+        for label, metric in zip(evaluation.summaries, evaluation.bound, strict=True)
+        if metric.fact.meaning
+    }
 
 
 def _lead(evaluation: Evaluation) -> Markup:
@@ -165,5 +185,5 @@ def _curve(page: Page, evaluation: Evaluation) -> Markup:
     first = charts.first_curve(evaluation)
     if isinstance(first, str):
         return tag("p", f"There is no curve: {first}.", class_="hint")
-    metric, spec = first
-    return page.figure("curve", spec, f"{metric} by cutoff, with a 95 % band.")
+    _, spec = first
+    return page.figure("curve", spec, f"{spec['title']['text']}, with a 95 % band.")

@@ -14,6 +14,7 @@ from rankine._report.abtest import (
     how,
     lifted,
     only_at_the_end,
+    sentences,
     signed,
     verdict_text,
 )
@@ -21,19 +22,19 @@ from rankine._report.charts import drawn_number
 from rankine._report.markup import (
     Markup,
     TableCell,
+    folded,
+    isolated,
     join,
     measured,
     points,
     rest_of,
     table,
     tag,
-    unbroken,
 )
 from rankine._report.of_clicks import add_clicks
 from rankine._report.of_comparison import LONG, listed, verdict_mark
 from rankine._report.online import every_in, group_text
-from rankine._report.online_charts import difference_in_words, lift_in_words
-from rankine._report.page import Page, remarks, reproduction
+from rankine._report.page import Page, meanings, remarks, reproduction
 from rankine._report.tables import brief, number, shown
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ _DAILY = (
     "What you would have seen at the end of each day, for the users who count in the "
     "end."
 )
-_BEYOND = " The intervals of days with few users reach beyond the chart."
+_BEYOND = "Days with few users reach beyond the chart."
 _BANDS = (
     " The inner band is the interval for one look; the outer band is always valid: it "
     "holds however often you look, and begins once there are enough users."
@@ -82,7 +83,7 @@ def _page_of_summary(
     sure = f"{100 * summary.confidence:g} % intervals over users"
     page = Page(title or "What users did", f"{summary.events:,} events · {sure}")
     page.add("charts", "Metrics", tag("div", *_drawn(page, summary), class_="grid"))
-    page.add("numbers", "Numbers", *_numbers(summary))
+    page.add("numbers", "Numbers", _numbers(summary))
     add_clicks(page, clicks, ())
     says = [f"{name} = {text}" for name, text in summary.definitions.items()]
     page.add("definitions", "Definitions", points(says))
@@ -108,13 +109,12 @@ def _drawn(page: Page, summary: Summary) -> Iterable[Markup]:
                 continue
             spec, is_cut = curves
             says = f"{metric} of each {every}, with its interval, as in the table."
-            says += _BEYOND.replace("days", f"{every}s") * is_cut
         yield page.figure(
-            f"metric-{place}", spec | {"width": 320}, says, caption=is_cut
+            f"metric-{place}", spec | {"width": 320}, says, caption=_BEYOND * is_cut
         )
 
 
-def _numbers(summary: Summary) -> list[Markup]:
+def _numbers(summary: Summary) -> Markup:
     rows = [
         (
             metric,
@@ -129,10 +129,16 @@ def _numbers(summary: Summary) -> list[Markup]:
     ]
     head = ("metric", *summary.groups, "value", "n", "users")
     sides = "l" * (1 + len(summary.groups)) + "rrr"
-    return [
-        table(head, rows, sides, caption="The number of each metric"),
-        rest_of(_ROWS, summary.table.height, "table of the result"),
-    ]
+    caption = "The number of each metric"
+    drawn = join(
+        [
+            table(head, rows, sides, caption=caption),
+            rest_of(_ROWS, summary.table.height, "table of the result"),
+        ]
+    )
+    if every_in(summary) is None:
+        return drawn
+    return folded(drawn, caption, len(rows))
 
 
 def _excluded(counts: Iterable[tuple[str, int]]) -> list[str]:
@@ -155,15 +161,16 @@ def _page_of_test(
         title or f"{listed(others)} against {brief(control, LONG)}",
         f"{users:,} users · {sure}",
         [brief(name, LONG) for name in (*others, control)],
+        test.warnings,
     )
-    page.add("summary", "Summary", *_summary(test, rows, control))
+    page.add("summary", "Summary", *_summary(test, rows))
     page.add("effects", "Effects", *_effects(page, test, rows))
     page.add("days", "Over time", *_over_time(page, test))
     page.add("ratio", "Sample ratio", *_ratio(page, test))
     names = [shown(name) for name in test.srm.shares]
     add_clicks(page, clicks, names)
     notes = [*_excluded(test.excluded.items()), *test.notes]
-    page.add("notes", "Warnings and notes", remarks(test.warnings, notes))
+    page.add("notes", "Notes", remarks((), notes))
     choices = [(name, _choice(value)) for name, value in vars(test.settings).items()]
     page.add(
         "reproduce", "How to reproduce this", reproduction(command, files, choices)
@@ -178,20 +185,13 @@ def _choice(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def _summary(
-    test: ABTest, rows: Sequence[dict[str, Any]], control: str
-) -> list[Markup]:
+def _summary(test: ABTest, rows: Sequence[dict[str, Any]]) -> list[Markup]:
     """Say of every metric what the variant changes, and how sure that is."""
-    entries = []
-    for row in rows:
-        of = "" if row.get("segment") is None else f" in {shown(row['segment'])}"
-        effect = lift_in_words(row) or difference_in_words(row)
-        sentence = (
-            f"{row['metric']} of {shown(row['variant'])} against {control}{of}: "
-            f"{effect or 'undefined'}; {p_equals(row['p_corrected'])}"
-        )
-        mark = verdict_mark(verdict_text(row))
-        entries.append(join([mark, " ", tag("span", unbroken(sentence))]))
+    names = [shown(test.settings.control), *(shown(row["variant"]) for row in rows)]
+    entries = [
+        join([verdict_mark(row["verdict"]), " ", tag("span", isolated(text, names))])
+        for row, text in zip(rows, sentences(test), strict=True)
+    ]
     whole = [row.get("segment") is None for row in rows]
     first = [entry for entry, is_whole in zip(entries, whole, strict=True) if is_whole]
     rest = [entry for entry in entries if entry not in first]
@@ -200,9 +200,8 @@ def _summary(
         more = points(rest, class_="verdicts")
         words = f"{count(len(rest), 'more sentence')} on segments"
         parts.append(tag("details", tag("summary", words), more))
-    doubts = [tag("p", text, class_="notice") for text in test.srm.warnings]
     reads = [tag("p", f"{text}.", class_="hint") for text in only_at_the_end(test)]
-    return [*doubts, *parts, *reads]
+    return [*parts, *reads]
 
 
 def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[Markup]:
@@ -213,7 +212,7 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
             f"difference-{place}",
             online_charts.differences(test, metric) | {"width": 300},
             f"The difference in {metric}, with both intervals of the table.",
-            caption=False,
+            caption="",
         )
         for place, metric in enumerate(online_charts.metrics_of(test))
     ]
@@ -246,6 +245,7 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
         tag("div", *changes, class_="grid"),
         tag("p", _THICK, class_="hint") if any(changes) and watched else Markup(),
         table(head, cells, sides, caption=caption),
+        meanings(test.definitions),
         tag("p", f"{how(test)}.", class_="hint"),
     ]
 
@@ -282,9 +282,8 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
         curves = online_charts.days_of_test(test, metric)
         if curves is not None:
             says = f"{metric}: the difference from {control} at the end of each day."
-            says += _BEYOND * curves.is_cut
-            figure = page.figure(f"day-{place}", curves.spec | {"width": 320}, says)
-            drawn.append(figure)
+            spec, below = curves.spec | {"width": 320}, _BEYOND * curves.is_cut
+            drawn.append(page.figure(f"day-{place}", spec, says, caption=below))
     cells = [
         (
             str(row["day"]),
@@ -299,16 +298,13 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
     head = (
         "day", "metric", "variant", "users", "difference", *(["always"] * watched),
     )  # fmt: skip
+    caption = "Effects at the end of each day"
+    numbers = table(head, cells, "lllrr" + "r" * watched, caption=caption)
+    more = rest_of(_ROWS, len(rows), "by_day of the result", "last")
     return [
         tag("p", _DAILY, _BANDS if watched else "", class_="hint"),
         tag("div", *drawn, class_="grid"),
-        table(
-            head,
-            cells,
-            "lllrr" + "r" * watched,
-            caption="Effects at the end of each day",
-        ),
-        rest_of(_ROWS, len(rows), "by_day of the result", "last"),
+        folded(join([numbers, more]), caption, len(cells)),
     ]
 
 
@@ -344,8 +340,8 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
     ]  # fmt: skip
     if len(srm.shares) <= specs.MOST_CURVES:
         names = [shown(name) for name in srm.shares]
-        title = "share of users so far"
-        spec = specs.over_days(points, title, "expected", names, specs.SHARES)
+        axis = "share of users so far"
+        spec = specs.over_days(points, axis, "expected", names, specs.SHARES)
         words = (
             "The share of users in each variant at the end of each day; the dashed "
             "line is what was expected."
@@ -364,8 +360,6 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
     ]
     head = ("day", "variant", "users", "share", "expected", "p at every look")
     caption = "Users of each variant at the end of each day"
-    return [
-        *parts,
-        table(head, cells, "llrrrr", caption=caption),
-        rest_of(_ROWS, len(by_day), "joined of the result", "last"),
-    ]
+    numbers = table(head, cells, "llrrrr", caption=caption)
+    more = rest_of(_ROWS, len(by_day), "joined of the result", "last")
+    return [*parts, folded(join([numbers, more]), caption, len(cells))]

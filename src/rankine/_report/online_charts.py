@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankine._base.checks import check_choice
 from rankine._report import specs
-from rankine._report.abtest import lifted, signed
+from rankine._report.abtest import lift_in_words
 from rankine._report.charts import altair_of, days_span, drawn_number
-from rankine._report.markup import in_order, measured
+from rankine._report.markup import in_order
 from rankine._report.online import every_in, group_text
 from rankine._report.tables import brief, shown
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rankine._online.abresult import ABTest
     from rankine._online.summary import Summary
@@ -101,7 +101,9 @@ def days_of_summary(summary: Summary, metric: str) -> Curves | None:
     if len({row["system"] for row in rows}) > specs.MOST_CURVES:
         return None
     span = days_span(rows)
-    spec = specs.over_days(rows, metric, span=span, every=every_in(summary) or "day")
+    every = every_in(summary) or "day"
+    title = f"{metric} of each {every}"
+    spec = specs.over_days(rows, metric, span=span, every=every, title=title)
     return Curves(spec, span is not None)
 
 
@@ -126,7 +128,7 @@ def lifts(test: ABTest, metric: str | None = None) -> Spec:
     for row in test.details.iter_rows(named=True):
         if metric in (None, row["metric"]):
             names = [row["metric"], *([row["variant"]] if several else [])]
-            told = {"lift": lift_in_words(row) or lifted(row["lift"])}
+            told = {"lift": lift_in_words(row)}
             rows.append(_effect(row, [*names, *_segment(row)], _LIFT) | told)
     over = f"lift over {brief(shown(test.settings.control), 24)}"
     return specs.forest(rows, over, specs.LIFTS)
@@ -138,7 +140,8 @@ def differences(test: ABTest, metric: str) -> Spec:
     rows: Rows = []
     for row in test.details.filter(metric=metric).iter_rows(named=True):
         names = [*([row["variant"]] if several else []), *_segment(row)]
-        rows.append(_effect(row, names or [row["variant"]], _DIFFERENCE))
+        whole = "all users" if "segment" in row else row["variant"]
+        rows.append(_effect(row, names or [whole], _DIFFERENCE))
     return specs.forest(rows, f"difference in {metric}")
 
 
@@ -153,26 +156,6 @@ def _effect(
     numbers = {end: drawn_number(row[field]) for end, field in fields.items()}
     label = in_order(map(shown, names), ", ")
     return {"label": label, "verdict": row["verdict"], **numbers}
-
-
-def lift_in_words(row: dict[str, Any]) -> str:
-    """Return a lift and its interval in words, nothing if it is undefined."""
-    return _in_words(row, _LIFT, lifted)
-
-
-def difference_in_words(row: dict[str, Any]) -> str:
-    """Return a difference and its interval in words, nothing if it is undefined."""
-    return _in_words(row, _DIFFERENCE, signed)
-
-
-def _in_words(
-    row: dict[str, Any], fields: dict[str, str], form: Callable[[float], str]
-) -> str:
-    value, low, high = (row[fields[end]] for end in ("value", "low", "high"))
-    cell = measured(value, low, high, form)
-    if cell.value is None:
-        return ""
-    return f"{cell.text} ({cell.below})" if cell.below else str(cell.text)
 
 
 def days_of_test(test: ABTest, metric: str) -> Curves | None:
@@ -191,6 +174,8 @@ def days_of_test(test: ABTest, metric: str) -> Curves | None:
         for row in test.by_day.filter(metric=metric).iter_rows(named=True)
     ]  # fmt: skip
     span = days_span(rows, 0)
-    title = f"difference in {metric}"
-    spec = specs.over_days(rows, title, "zero", names, span=span)
+    control = brief(shown(test.settings.control), 24)
+    title = f"{metric}: difference from {control} at the end of each day"
+    axis = f"difference in {metric}"
+    spec = specs.over_days(rows, axis, "zero", names, span=span, title=title)
     return Curves(spec, span is not None)

@@ -6,10 +6,13 @@ Scripts run by their hashes only, and nothing can be loaded from anywhere.
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
+import re
 from base64 import b64encode
 from copy import deepcopy
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module, metadata
 from importlib.resources import files
@@ -28,10 +31,10 @@ from rankine._report.markup import (
     tag,
     unbroken,
 )
-from rankine.errors import FormatError
+from rankine.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from os import PathLike
 
     from rankine._report.specs import Spec
@@ -40,6 +43,8 @@ _EXTRA = (
     "Charts are missing: they need altair and vl-convert-python; install them with "
     "pip install 'rankine-eval[report]' and write the report again."
 )
+_CLIP = re.compile('<clipPath id="([^"]*)"')
+_CLIPPED = re.compile(r'clip-path="url\(#([^")]*)\)"')
 _INK = "currentColor"
 _FONT = "system-ui, sans-serif"
 
@@ -52,6 +57,7 @@ class Page:
         title: what stands at the top.
         about: what it is about, in a line below.
         names: which may be in the title, in letters from right to left.
+        warnings: what makes all of it doubtful, above everything else.
         sections: id, heading and content of each.
         charts: the specifications of the charts, for the script.
         data: what else the script reads.
@@ -60,6 +66,7 @@ class Page:
     title: str
     about: str
     names: Sequence[str] = ()
+    warnings: Sequence[str] = ()
     sections: list[tuple[str, str, Markup]] = field(default_factory=list)
     charts: dict[str, Spec] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
@@ -75,26 +82,35 @@ class Page:
         says: str,
         *,
         live: Spec | None = None,
-        caption: bool = True,
+        caption: str | None = None,
     ) -> Markup:
         """Return a chart as a drawing, which the script replaces by an interactive one.
+
+        Its title becomes a heading of the page, which breaks lines and can be found.
 
         Args:
             name: of the chart, as an id.
             spec: its specification.
             says: what it shows, in words.
-            live: another specification for the script, which fills in its rows.
-            caption: whether these words also stand below it.
+            live: another specification for the script, which fills in its rows, and
+                names in its title.
+            caption: what stands below it; the same words if it is not given.
         """
         converter = _converter()
         if converter is None:
             return Markup()
-        drawing = Markup(converter.vegalite_to_svg(_themed(spec)))
-        self.charts[name] = _themed(spec if live is None else live)
+        spec, title = _untitled(spec)
+        live, filled = (spec, None) if live is None else _untitled(live)
+        drawing = _own_ids(converter.vegalite_to_svg(_themed(spec)), name)
+        self.charts[name] = _themed(live)
+        template = None if filled is None else filled["text"]
+        heading = tag("h3", unbroken(title["text"]), data_title=template)
+        more = [tag("p", line, class_="hint") for line in title.get("subtitle", ())]
         drawn = tag("div", drawing, class_="drawn", role="img", aria_label=says)
         empty = tag("div", class_="live", hidden=True, aria_hidden="true")
-        below = tag("figcaption", says) if caption else ""
-        return tag("figure", drawn, empty, below, id=name)
+        words = says if caption is None else caption
+        below = tag("figcaption", words) if words else ""
+        return tag("figure", heading, *more, drawn, empty, below, id=name)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the page in one step."""
@@ -137,6 +153,8 @@ class Page:
                     "main",
                     tag("h1", isolated(self.title, self.names)),
                     tag("p", unbroken(self.about), class_="about"),
+                    tag("p", _written(), class_="written hint"),
+                    points(map(unbroken, self.warnings), class_="warnings notice"),
                     missing,
                     *sections,
                     id="top",
@@ -147,6 +165,31 @@ class Page:
         )
         document = tag("html", tag("head", head), tag("body", body), lang="en")
         return f"<!doctype html>{document}\n"
+
+
+def _written() -> Markup:
+    """Say when the page is written, and with which versions."""
+    now = _now()
+    when = tag("time", f"{now:%Y-%m-%d %H:%M} UTC", datetime=f"{now:%Y-%m-%dT%H:%MZ}")
+    polars = metadata.version("polars")
+    python = platform.python_version()
+    versions = f"rankine {__version__}, Python {python} and polars {polars}"
+    return join(["Written on ", when, f" with {versions}."])
+
+
+def _now() -> datetime:
+    """Return the time, or the one that builds are to use if they must be repeatable."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if not given:
+        return datetime.now(UTC)
+    try:
+        return datetime.fromtimestamp(int(given), UTC)
+    except (ValueError, OverflowError, OSError):
+        msg = (
+            "SOURCE_DATE_EPOCH must be a whole number of seconds since 1970, got "
+            f"{given!r}"
+        )
+        raise ParameterError(msg) from None
 
 
 def _policy(scripts: Iterable[str]) -> str:
@@ -182,6 +225,26 @@ def _bundle() -> str:
     return f"(()=>{{{_converter().javascript_bundle()}}})();"
 
 
+def _own_ids(svg: str, name: str) -> Markup:
+    """Return a drawing whose clips are no others' in the page.
+
+    Charts that the script draws number theirs anew, and of two with one id the first
+    counts, which may be hidden.
+    """
+    clips = {clip: f"{name}-{n}" for n, clip in enumerate(_CLIP.findall(svg))}
+    svg = _CLIP.sub(lambda match: f'<clipPath id="{clips[match[1]]}"', svg)
+    return Markup(
+        _CLIPPED.sub(
+            lambda match: f'clip-path="url(#{clips.get(match[1], match[1])})"', svg
+        )
+    )
+
+
+def _untitled(spec: Spec) -> tuple[Spec, dict[str, Any]]:
+    """Return a chart without its title, and the title."""
+    return {key: spec[key] for key in spec if key != "title"}, spec["title"]
+
+
 def _themed(spec: Spec) -> Spec:
     """Return a chart in the colours and the font of the page around it."""
     ink = {
@@ -199,11 +262,6 @@ def _themed(spec: Spec) -> Spec:
     themed["config"] = {
         "aria": False, "mark": {"aria": False}, "font": _FONT, "axis": axis,
         "legend": ink, "view": {"stroke": None},
-        "title": {
-            "color": _INK, "font": _FONT, "fontSize": 13, "fontWeight": 600,
-            "limit": 460, "subtitleColor": _INK, "subtitleFont": _FONT,
-            "subtitleFontSize": 12,
-        },
     }  # fmt: skip
     return themed
 
@@ -240,6 +298,19 @@ def _hash(path: Path) -> str:
     except OSError as error:
         msg = f"{path}: cannot be read ({error.strerror or error})"
         raise FormatError(msg) from None
+
+
+def meanings(texts: Mapping[str, str]) -> Markup:
+    """Return a line on what each metric means; metrics that mean the same share it."""
+    alike: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        alike.setdefault(text, []).append(name)
+    lines = [
+        join([tag("b", ", ".join(names)), f": {text}"])
+        for text, names in alike.items()
+        if text
+    ]
+    return points(lines, class_="meanings hint")
 
 
 def scripted(text: str) -> Markup:

@@ -2,7 +2,7 @@
 
 Colours mean the same in every chart: blue is better, vermilion is worse, grey is
 "cannot tell", and purple is equivalent. They can be told apart with any colour vision,
-on white and on black. Systems have other colours than these.
+on white and on black. Systems and variants have other colours than these.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ VERDICTS = {
 """Verdict -> its colour and shape; a mean has none, as nothing is compared with it."""
 _UNTESTED = "mean"
 SYSTEMS = (
-    "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999933", "#A65628", "#332288",
+    "#009E73", "#CC79A7", "#999933", "#332288", "#00C2C2", "#7A5C29", "#D2A92D",
 )  # fmt: skip
+"""The colours of systems and variants, which look like none of those of verdicts."""
 MOST_CURVES = len(SYSTEMS)
 _BETTER, _WORSE, EVEN = (
     VERDICTS[verdict][0] for verdict in ("better", "worse", "cannot tell")
@@ -143,11 +144,11 @@ def forest(
         rows,
         layer=[*([zero] if tested else []), *layers],
         height=(_ROW if len(rows) <= _FEW else _LOW) * max(len(rows), 1),
-        title=_title(title) | ({"subtitle": [*below]} if below else {}),
+        title=title_of(title) | ({"subtitle": [*below]} if below else {}),
     )
 
 
-def means(rows: Rows, title: str = "mean") -> Spec:
+def means(rows: Rows, title: str = "mean of each metric") -> Spec:
     """Return a point with its interval per row that nothing is compared with."""
     return forest([row | {"verdict": _UNTESTED} for row in rows], title)
 
@@ -174,7 +175,7 @@ def differences(rows: Rows, metric: str, a: str, b: str) -> Spec:
             "color": _colored("change"),
             "tooltip": tooltips("query", "a", "b", "difference"),
         },
-        title=_title(f"{metric}: {b} minus {a}"),
+        title=title_of(f"{metric}: {b} minus {a}"),
     )
 
 
@@ -204,13 +205,19 @@ def scatter(rows: Rows, metric: str, a: str, b: str) -> Spec:
             "tooltip": tooltips("query", "a", "b", "difference"),
         },
     }  # fmt: skip
-    return drawing(rows, layer=[diagonal, points], height=340)
+    title = title_of(f"{metric} of each query: {b} against {a}")
+    return drawing(rows, layer=[diagonal, points], height=340, title=title)
 
 
 def curve(rows: Rows, metric: str) -> Spec:
     """Return a line with its band per system: system, k, value, low, high."""
-    x = {**quantity("k", "cutoff k"), "axis": {"tickMinStep": 1, "format": "d"}}
-    return _lines(rows, x | {"scale": {"zero": False, "nice": False}}, metric, "k")
+    x = {
+        **quantity("k", "cutoff k"),
+        "axis": {"tickMinStep": 1, "format": "d"},
+        "scale": {"zero": False, "nice": False},
+    }
+    title = f"{metric.removesuffix('@k')} by cutoff"
+    return _lines(rows, x, metric, title, "k")
 
 
 def over_days(
@@ -221,6 +228,7 @@ def over_days(
     form: str | None = None,
     span: Sequence[float] | None = None,
     every: str = "day",
+    title: str | None = None,
 ) -> Spec:
     """Return a line with its band per group: system, day, value, low, high.
 
@@ -234,6 +242,7 @@ def over_days(
         form: of the numbers of the axis, such as `SHARES`.
         span: what the axis shows, where some days reach beyond it.
         every: the field of days, or of the weeks or hours that rows have instead.
+        title: of the chart; that of the axis if there is none.
     """
     axis = {
         "tickCount": 6, "labelOverlap": True, "labelSeparation": 8,
@@ -241,7 +250,8 @@ def over_days(
     }  # fmt: skip
     x = {"field": "time", "type": "temporal", "title": None, "axis": axis}
     timed = [row | {"time": _on_axis(row[every])} for row in rows]
-    spec = _lines(timed, x | {"scale": {"type": "utc"}}, metric, every, names)
+    x |= {"scale": {"type": "utc"}}
+    spec = _lines(timed, x, metric, title or metric, every, names)
     if level is not None:
         levels = [{"level": row} for row in dict.fromkeys(row[level] for row in rows)]
         spec["layer"].insert(
@@ -282,7 +292,8 @@ def by_rank(rows: Rows, metric: str, names: Sequence[str] = ()) -> Spec:
         "axis": {"tickMinStep": 1, "format": "d", "grid": False},
         "scale": {"zero": False, "nice": False},
     }  # fmt: skip
-    spec = _lines(rows, x, metric, "rank", names, ("impressions", "clicks"))
+    title = f"{metric} by position"
+    spec = _lines(rows, x, metric, title, "rank", names, ("impressions", "clicks"))
     for layer in spec["layer"]:
         layer["encoding"]["y"]["scale"] = {"domainMin": 0}
     return spec
@@ -292,6 +303,7 @@ def _lines(
     rows: Rows,
     x: Spec,
     metric: str,
+    title: str,
     place: str,
     names: Sequence[str] = (),
     more: Sequence[str] = (),
@@ -331,7 +343,8 @@ def _lines(
             },
         }  # fmt: skip
         layers.insert(0, wider)
-    return drawing(rows, layer=layers, encoding={"x": x, "color": color})
+    encoding = {"x": x, "color": color}
+    return drawing(rows, layer=layers, encoding=encoding, title=title_of(title))
 
 
 def histogram(values: Iterable[float], metric: str) -> Spec:
@@ -354,6 +367,7 @@ def histogram(values: Iterable[float], metric: str) -> Spec:
             },
             "tooltip": [{"aggregate": "count", "type": "quantitative"}],
         },
+        title=title_of(f"{metric} over queries"),
     )
 
 
@@ -375,7 +389,7 @@ def drawing(
     }
 
 
-def _title(text: str) -> Spec:
+def title_of(text: str) -> Spec:
     """Return a title over the whole width, where that of an axis would be cut."""
     return {"text": text, "anchor": "start", "frame": "bounds", "offset": 8}
 

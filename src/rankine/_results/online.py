@@ -120,6 +120,7 @@ def read_test(node: Node) -> ABTest:
         by_day=_optional(saved["by_day"], BY_DAY),
         joined=_optional(saved["joined"], JOINED),
         quantiles={name: _finite(part) for name, part in quantiles.items()},
+        definitions=node["definitions"].texts_by_name(),
     )
 
 

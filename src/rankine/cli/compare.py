@@ -19,6 +19,7 @@ from rankine.cli.options import (
 from rankine.cli.output import (
     FILE,
     SEE_NOTES,
+    TextPaths,
     echo_json,
     json_option,
     notes_option,
@@ -129,7 +130,7 @@ def command(
     notes: bool,  # noqa: FBT001
     report: Path | None,
     title: str | None,
-    texts: tuple[Path, ...],
+    texts: TextPaths,
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     as_latex: bool,  # noqa: FBT001
@@ -154,7 +155,7 @@ def command(
 
     judged, named = judged_and_runs(qrels, runs, no_qrels=no_qrels)
     others = [given[role] for role in OTHERS]
-    refuse_stdin_twice(judged, *others, *texts, *(run.path for run in named))
+    refuse_stdin_twice(judged, *others, *texts.paths, *(run.path for run in named))
     words = texts_of(texts, report)
     if sum((as_json, as_csv, as_latex, as_markdown)) > 1:
         msg = "--json, --csv, --latex and --markdown cannot be combined"
@@ -193,8 +194,8 @@ def command(
         click.echo(comparison.to_markdown())
     else:
         _print(comparison, moved, None if notes else SEE_NOTES)
-    read = (judged, *(run.path for run in named), *others, *texts)
-    write_report(comparison, report, read, title=title, texts=words)
+    read = (judged, *(run.path for run in named), *others, *texts.paths)
+    write_report(comparison, report, read, title=title, **words)
 
 
 def sizes(margins: dict[str, str]) -> dict[str, float] | None:

@@ -29,6 +29,7 @@ from rankine.cli.options import (
     say_how,
 )
 from rankine.cli.output import (
+    TextPaths,
     json_option,
     notes_option,
     print_json,
@@ -104,7 +105,7 @@ def command(
     notes: bool,  # noqa: FBT001
     report: Path | None,
     title: str | None,
-    texts: tuple[Path, ...],
+    texts: TextPaths,
     as_json: bool,  # noqa: FBT001
     as_csv: bool,  # noqa: FBT001
     style: str | None,
@@ -138,7 +139,7 @@ def command(
     paths = tuple(map(Path, runs))
     judged, named = judged_and_runs(Path(qrels), paths, no_qrels=no_qrels)
     others = [given[role] for role in OTHERS]
-    refuse_stdin_twice(judged, *others, *texts, *(run.path for run in named))
+    refuse_stdin_twice(judged, *others, *texts.paths, *(run.path for run in named))
     words = texts_of(texts, report)
     if sum((as_json, as_csv, style is not None)) > 1:
         msg = "--json, --csv and --style cannot be combined"
@@ -201,8 +202,8 @@ def command(
         elif style is None:
             print_tables(results, per_query=per_query, worst=worst, notes=notes)
     if report is not None:
-        read = (judged, *(run.path for run in named), *others, *texts)
-        write_report(_reported(results), report, read, title=title, texts=words)
+        read = (judged, *(run.path for run in named), *others, *texts.paths)
+        write_report(_reported(results), report, read, title=title, **words)
     return _below(results, limits)
 
 

@@ -13,6 +13,7 @@ import click
 
 from rankine.cli.output import (
     FILE,
+    TextPaths,
     print_json,
     report_option,
     say,
@@ -75,7 +76,7 @@ def command(
     init: bool,  # noqa: FBT001
     report: Path | None,
     title: str | None,
-    texts: tuple[Path, ...],
+    texts: TextPaths,
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Run the experiment that FILE describes: metrics over many runs.
@@ -128,8 +129,8 @@ def command(
     if report is not None:
         run, *others = result.runs
         whole = result.comparison() if others else result.evaluation(run)
-        read = (*files, *planned.files, *texts)
-        write_report(whole, report, read, title=title, texts=words)
+        read = (*files, *planned.files, *texts.paths)
+        write_report(whole, report, read, title=title, **words)
 
 
 def _init(files: tuple[Path, ...]) -> None:

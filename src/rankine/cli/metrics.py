@@ -97,7 +97,7 @@ def listing(facts: list[Fact], columns: int | None) -> Iterator[str]:
         source = " ".join(text["References"].split())
         yield from paragraph("", f"{signature(fact)}{aliases}", columns, hang=2)
         lines = [
-            text["summary"].splitlines()[0],
+            fact.meaning,
             " ".join(text["Formula"].split()),
             f"range {_range(fact)}; {source}".rstrip("; "),
         ]

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 _REFUSED = {
     "worst": "shows items, which stay on Spark",
     "report": "shows all queries, which stay on Spark",
-    "texts": "is for reports, which show all queries",
+    **dict.fromkeys(
+        ("texts", "query_texts", "item_texts"),
+        "is for reports, which show all queries",
+    ),
     "style": "follows the order of the files, which Spark does not keep",
     "weights": "needs all queries at once, and they stay on Spark",
     "memory_limit": "is for --stream; Spark's own settings limit its memory",

@@ -10,7 +10,7 @@ import sys
 import textwrap
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -48,10 +48,20 @@ notes_option = click.option(
 )  # fmt: skip
 SEE_NOTES = "--notes shows all"
 """How to see the other notes, on the command line."""
-texts_option = click.option(
-    "--texts", multiple=True, type=FILE, metavar="FILE",
-    help="Texts of queries or items by their ids, to be shown in the report; "
-    "repeatable.",
+_TEXTS = (
+    click.option(
+        "--texts", multiple=True, type=FILE, metavar="FILE",
+        help="Texts of queries or items by their ids, to be shown in the report; a "
+        "column query_id or item_id says whose they are; repeatable.",
+    ),
+    click.option(
+        "--query-texts", multiple=True, type=FILE, metavar="FILE",
+        help="Texts of queries alone; repeatable.",
+    ),
+    click.option(
+        "--item-texts", multiple=True, type=FILE, metavar="FILE",
+        help="Texts of items alone; repeatable.",
+    ),
 )  # fmt: skip
 _SECRET = re.compile(r"(?<=://)\S*@|[?#]\S*")
 """The part of a URL that must not be shown, such as a password."""
@@ -68,6 +78,39 @@ def report_option(function: Any) -> Any:
         return function(*arguments, **options)
 
     return _REPORT(title_option(with_report))
+
+
+class TextPaths(NamedTuple):
+    """Files of texts, by the options that name them."""
+
+    texts: tuple[Path, ...]
+    query_texts: tuple[Path, ...]
+    item_texts: tuple[Path, ...]
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All of them."""
+        return (*self.texts, *self.query_texts, *self.item_texts)
+
+    def check_unused(self, why: str) -> None:
+        """Refuse files, if there are any, and say why they cannot be used."""
+        for name, paths in self._asdict().items():
+            if paths:
+                msg = f"--{name.replace('_', '-')} {why}"
+                raise click.UsageError(msg)
+
+
+def texts_option(function: Any) -> Any:
+    """Give a command the options for files of texts, as one argument."""
+
+    @wraps(function)
+    def with_texts(*arguments: Any, **options: Any) -> Any:
+        paths = (options.pop(name) for name in TextPaths._fields)
+        return function(*arguments, texts=TextPaths(*paths), **options)
+
+    for option in reversed(_TEXTS):
+        with_texts = option(with_texts)
+    return with_texts
 
 
 def say(message: str) -> None:
@@ -159,16 +202,20 @@ def record_of(
     return record
 
 
-def texts_of(files: tuple[Path, ...], report: Path | None) -> TextFiles | None:
-    """Open the texts that a report shows; None if there are no files of them."""
-    if not files:
-        return None
+def texts_of(files: TextPaths, report: Path | None) -> dict[str, TextFiles]:
+    """Open the texts that a report shows, by its parameters."""
     if report is None:
-        msg = "--texts is shown in a report; say where to write it with --report"
-        raise click.UsageError(msg)
-    from rankine._io.texts import TextFiles  # noqa: PLC0415 - --help stays fast
+        files.check_unused("is shown in a report; say where to write it with --report")
+    if not files.paths:
+        return {}
+    from rankine._io.texts import ITEMS, QUERIES, TextFiles  # noqa: PLC0415 - --help stays fast
 
-    return TextFiles(files)
+    whose = {"texts": None, "query_texts": QUERIES, "item_texts": ITEMS}
+    return {
+        name: TextFiles(paths, whose[name])
+        for name, paths in files._asdict().items()
+        if paths
+    }
 
 
 def write_report(

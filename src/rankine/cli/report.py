@@ -8,6 +8,7 @@ import click
 
 from rankine.cli.output import (
     FILE,
+    TextPaths,
     say,
     texts_of,
     texts_option,
@@ -33,7 +34,7 @@ def command(
     results: Path,
     output: Path | None,
     title: str | None,
-    texts: tuple[Path, ...],
+    texts: TextPaths,
     convention: str | None,
     opens: bool,  # noqa: FBT001 - a flag
 ) -> None:
@@ -62,13 +63,11 @@ def command(
         raise click.UsageError(msg)
     loaded = load(results, convention=convention)
     if isinstance(loaded, Drawn):
-        if texts:
-            msg = "--texts is for lists of items, not for events and tests"
-            raise click.UsageError(msg)
+        texts.check_unused("is for lists of items, not for events and tests")
         write_report(loaded, path, [results], title=title)
     else:
         words = texts_of(texts, path)
-        write_report(loaded, path, [results, *texts], title=title, texts=words)
+        write_report(loaded, path, [results, *texts.paths], title=title, **words)
     if opens:
         # An address, as a browser may take a plain name for a host.
         failed = click.launch(path.resolve().as_uri())

@@ -117,11 +117,6 @@
       const label = Math.min(220, 7 * Math.max(...names.map((text) => text.length))) + 16;
       spec.width.step = Math.max(NARROW, Math.min(spec.width.step, Math.floor((live.clientWidth - label) / columns.length)));
     }
-    if (spec.title) {
-      spec.title.limit = live.clientWidth - 12;
-      // Letters are about so wide: of two names that do not fit, each has a line.
-      if (spec.title.text.length * 7.5 > spec.title.limit) spec.title.text = spec.title.text.split(/ (?=minus )/);
-    }
     const place = make("div");
     live.replaceChildren(place);
     const drawn = await window.vegaEmbed(place, spec, {
@@ -235,6 +230,8 @@
     let [low, high] = rows.length ? [Infinity, -Infinity] : [0, 1];
     for (const row of rows) for (const size of kind.sizes(row)) [low, high] = [Math.min(low, size), Math.max(high, size)];
     const spec = fill(data.charts[name], words);
+    const heading = byId(name).querySelector("h3");
+    heading.textContent = fill({ text: heading.dataset.title }, words).text;
     kind.frame(spec, rows, low, high);
     const view = await embed(name, spec);
     if (!view) return;
@@ -493,8 +490,8 @@
     before = root.dataset.theme;
     root.dataset.theme = "light";
     repaint();
-    // Long lists of sentences stay closed on paper; their numbers are in the tables.
-    for (const each of document.querySelectorAll("details")) each.open ||= each.querySelectorAll("li").length <= PRINTED;
+    // Long lists of sentences and tables of days stay closed on paper; tables and charts have their numbers.
+    for (const each of document.querySelectorAll("details")) each.open ||= each.querySelectorAll("li, tbody tr").length <= PRINTED;
   });
   addEventListener("afterprint", () => {
     if (before) root.dataset.theme = before;
