@@ -141,7 +141,7 @@ def test_texts_need_a_report_and_must_be_readable(shell: Shell) -> None:
 
     done = shell.run(*compare(shell, "--texts", odd))
     assert is_one_sentence(done, 2)
-    assert "--texts is shown in a report" in done.err
+    assert "--texts is for a report" in done.err
     done = shell.run(*compare(shell, "--report", path, "--texts", odd))
     assert is_one_sentence(done, 3)
     assert "has no columns of ids and texts" in done.err
@@ -222,7 +222,7 @@ def test_a_title_stands_at_the_top_of_a_report(
     assert "<h1>Is &lt;b&gt; better?</h1>" in text_of(shell)
     alone = shell.run(*TITLED[name], *title)
     assert is_one_sentence(alone, 2)
-    assert "--title is that of a report; say where to write it with" in alone.err
+    assert "--title is for a report; say where to write it with" in alone.err
 
 
 def test_every_command_with_a_report_takes_a_title(shell: Shell) -> None:

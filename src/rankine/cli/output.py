@@ -40,7 +40,7 @@ _REPORT = click.option(
     help="Write a report too: one HTML file, to be opened in a browser.",
 )  # fmt: skip
 title_option = click.option(
-    "--title", metavar="TEXT", help="What stands at the top of the report."
+    "--title", metavar="TEXT", help="The title at the top of the report."
 )
 texts_option = click.option(
     "--texts", multiple=True, type=FILE, metavar="FILE",
@@ -57,7 +57,7 @@ def report_option(function: Any) -> Any:
     @wraps(function)
     def with_report(*arguments: Any, **options: Any) -> Any:
         if options["title"] is not None and options["report"] is None:
-            msg = "--title is that of a report; say where to write it with --report"
+            msg = "--title is for a report; say where to write it with --report"
             raise click.UsageError(msg)
         return function(*arguments, **options)
 
@@ -151,7 +151,7 @@ def texts_of(files: tuple[Path, ...], report: Path | None) -> TextFiles | None:
     if not files:
         return None
     if report is None:
-        msg = "--texts is shown in a report; say where to write it with --report"
+        msg = "--texts is for a report; say where to write it with --report"
         raise click.UsageError(msg)
     from rankine._io.texts import TextFiles  # noqa: PLC0415 - --help stays fast
 

@@ -277,8 +277,8 @@ def _inter_list_without(
     del runs, seed
     if sample is not None:
         msg = (
-            "InterListDiversity with sample= draws users at random, so it cannot be "
-            "computed without each user in turn; write it without sample="
+            "InterListDiversity with sample= draws users at random, so it cannot "
+            "leave out one user at a time; write it without sample="
         )
         raise ParameterError(msg)
     values = inter_list_diversity(table, k=k, distance=distance)
