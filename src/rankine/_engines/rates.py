@@ -269,7 +269,7 @@ def _refuse_ties(
     open_lists = sides.filter(pl.col("tied"))
     if open_lists.height:
         row = open_lists.sort(context).row(0, named=True) if context else {}
-        who = ", ".join(f"{name} {row[name]!r}" for name in context) or "all"
+        who = ", ".join(f"{name} {row[name]!r}" for name in context) or "the list"
         msg = (
             f"recommended: the items at ranks {k} and {k + 1} of {who} have the same "
             f"{predicted}, so it is not clear which one k={k} should take"

@@ -131,7 +131,7 @@ class Experiment(BaseModel):
     )
     columns: dict[str, str | int | list[str]] | None = Field(
         default=None,
-        description="The columns of each part, as in item: movieId or run.item: doc.",
+        description="The column of each part, as in item: movieId or run.item: doc.",
     )
     formats: dict[_Role, _Text] | None = Field(
         default=None,

@@ -107,8 +107,8 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     Args:
         matrix: one row per query, one column per rank.
         queries: the ids of the rows; 0, 1, 2, ... if not given.
-        pad: the value that fills up rows that are shorter than others, which is no
-            item. Negative numbers at the end of rows are refused without it.
+        pad: the value that pads rows that are shorter than others; it is not an item.
+            Without it, negative numbers at the end of rows are refused.
 
     Returns:
         What `evaluate` takes as a run.

@@ -75,7 +75,7 @@ def _lines(name: str, columns: int | None) -> Iterator[str]:
         yield from paragraph("", f"{tool.title}: {tool.does}", columns)
         yield from paragraph("", f"Checked against: {tool.checked}.", columns)
         if tool.calls is not None:
-            has = f"It has only these metrics: {', '.join(tool.calls)}."
+            has = f"Of rankine's metrics, it has only {', '.join(tool.calls)}."
             yield from paragraph("", has, columns, hang=2)
         if tool.unlike:
             otherwise = f"Defined differently: {', '.join(tool.unlike.values())}."
