@@ -141,7 +141,7 @@ def test_texts_need_a_report_and_must_be_readable(shell: Shell) -> None:
 
     done = shell.run(*compare(shell, "--texts", odd))
     assert is_one_sentence(done, 2)
-    assert "--texts is for a report" in done.err
+    assert "--texts is shown in a report" in done.err
     done = shell.run(*compare(shell, "--report", path, "--texts", odd))
     assert is_one_sentence(done, 3)
     assert "has no columns of ids and texts" in done.err

@@ -151,7 +151,7 @@ def texts_of(files: tuple[Path, ...], report: Path | None) -> TextFiles | None:
     if not files:
         return None
     if report is None:
-        msg = "--texts is for a report; say where to write it with --report"
+        msg = "--texts is shown in a report; say where to write it with --report"
         raise click.UsageError(msg)
     from rankine._io.texts import TextFiles  # noqa: PLC0415 - --help stays fast
 
