@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankine.cli.options import Whole
 from rankine.cli.output import (
     FILE,
     print_json,
@@ -47,11 +48,11 @@ _STOPPED = 128 + signal.SIGTERM
     help="Reuse values in the folder if the data are the same, or compute all again.",
 )  # fmt: skip
 @click.option(
-    "--jobs", type=click.IntRange(min=1, max=1024), default=1, show_default=True,
+    "--jobs", type=Whole(1, 1024), default=1, show_default=True,
     metavar="N", help="How many processes to use.",
 )  # fmt: skip
 @click.option(
-    "--max-cells", type=click.IntRange(min=1, max=1 << 40), default=10_000,
+    "--max-cells", type=Whole(1, 1 << 40), default=10_000,
     show_default=True, metavar="N",
     help="The largest number of runs x conventions x metrics.",
 )  # fmt: skip

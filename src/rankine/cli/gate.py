@@ -11,6 +11,7 @@ import click
 from rankine._base.roles import OTHERS, ROLES
 from rankine.cli.compare import sizes
 from rankine.cli.options import (
+    Whole,
     evaluating,
     pairs,
     reading,
@@ -42,12 +43,12 @@ from rankine.cli.output import FILE, json_option, paragraph, print_json, width
     "--strict", is_flag=True, help="Also fail if the verdict is 'cannot tell'."
 )
 @click.option(
-    "--allow-missing", type=click.IntRange(min=0, max=1 << 62), default=0,
+    "--allow-missing", type=Whole(0), default=0,
     show_default=True, metavar="N",
     help="How many queries that had items or values in the baseline may now have none.",
 )  # fmt: skip
 @click.option(
-    "--seed", type=click.IntRange(min=0, max=1 << 62), default=0, show_default=True,
+    "--seed", type=Whole(0), default=0, show_default=True,
     metavar="N", help="The seed of the random sign flips.",
 )  # fmt: skip
 @evaluating

@@ -19,6 +19,36 @@ if TYPE_CHECKING:
     from rankine._io.tables import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
+_ENDLESS = 1 << 30
+"""From here on, an upper bound only keeps numbers within 64 bits."""
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds, which help and errors say in words.
+
+    >>> Whole(1)._describe_range(), Whole(1, 8)._describe_range()
+    ('at least 1', '1 to 8')
+    """
+
+    def __init__(self, least: int, most: int = 1 << 62) -> None:
+        super().__init__(min=least, max=most)
+        self._least, self._most = least, most
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Read a number, and refuse one that is out of bounds."""
+        number = int(click.INT.convert(value, param, ctx))
+        if number < self._least:
+            self.fail(f"{number} is too small; give at least {self._least}", param, ctx)
+        if number > self._most:
+            self.fail(f"{number} is too large; give at most {self._most}", param, ctx)
+        return number
+
+    def _describe_range(self) -> str:  # click puts it into the help
+        if self._most >= _ENDLESS:
+            return f"at least {self._least}"
+        return f"{self._least} to {self._most}"
 
 
 def pairs(
@@ -126,11 +156,11 @@ _OF_DATA = (
         "-l", "--rel", type=float, metavar="GRADE", help="The smallest relevant grade."
     ),
     click.option(
-        "-M", "--depth", type=click.IntRange(min=1, max=1 << 62), metavar="N",
+        "-M", "--depth", type=Whole(1), metavar="N",
         help="Use only the first N items of each list.",
     ),
     click.option(
-        "--catalog", type=click.IntRange(min=1, max=1 << 62), metavar="N",
+        "--catalog", type=Whole(1), metavar="N",
         help="Number of items in the catalogue, for metrics that need it.",
     ),
     click.option(
