@@ -1,6 +1,6 @@
 """Make the sample data of `rankine demo`: python tools/make_sample.py.
 
-Fifty questions to a cookbook of 400 recipes, judged 0 to 3, and the lists of three
+Fifty cooking questions on 400 recipes, judged 0 to 3, and the lists of three
 made-up systems. It has what real data have: ties, unjudged recipes, a question
 without a good recipe, one that a system did not answer, and one that nobody judged.
 """

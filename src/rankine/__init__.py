@@ -1,4 +1,4 @@
-"""rankine: how good is a ranking or a recommender, and how sure is that.
+"""rankine: how good is a ranking or a recommender, and how certain is that?
 
     import rankine as rk
 

@@ -120,7 +120,7 @@ class UnavailableError(DataError):
 
 
 class NoSpaceError(UnavailableError):
-    """A disk has no room for what is to be written."""
+    """A disk has no room for the data to be written."""
 
 
 class MissingExtraError(RankineError, ImportError):

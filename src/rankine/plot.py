@@ -1,11 +1,11 @@
-"""Charts of what is not a result with charts of its own, for Altair.
+"""Altair charts of data, besides those that results have themselves.
 
     import rankine as rk
 
     rk.plot.calibration(y, p)
     cmp.plot("forest"), ev.plot("curve")
 
-The extra ``report`` has what they need.
+They need the extra ``report``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
         retrieval_gate("docs", "qrels.txt", run, {"nDCG@10": 0.01})
 
 The baseline is ``docs.gate.json`` beside the test; ``pytest --rankine-update`` writes
-it. What was found stands in the summary of pytest.
+it. Pytest shows the results of all gates in its summary.
 """
 
 from __future__ import annotations

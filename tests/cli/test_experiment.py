@@ -123,7 +123,7 @@ def test_a_first_file_runs_and_is_not_overwritten(
         ((), "expected one FILE, got 0"),
         (("a.yaml", "b.yaml"), "expected one FILE, got 2"),
         (("--init", "qrels.txt"), "--init takes the judgements and at least one run"),
-        (("experiment.yaml", "--jobs", "0"), "0 is not in the range"),
+        (("experiment.yaml", "--jobs", "0"), "0 is too small; give at least 1"),
     ],
 )
 def test_words_that_are_refused(

@@ -122,7 +122,10 @@ def test_what_it_says_and_how_it_ends(
             ["qrels.txt", "old.run", "--update", "-m", "Coverage", "--catalog", "9"], 2,
             "for it instead: rankine evaluate --fail-under Coverage=VALUE",
         ),
-        (["qrels.txt", "old.run", *MARGIN, "--allow-missing", "-1"], 2, "-1 is not"),
+        (
+            ["qrels.txt", "old.run", *MARGIN, "--allow-missing", "-1"], 2,
+            "-1 is too small; give at least 0",
+        ),
         (
             ["qrels.txt", "old.run", *MARGIN, "--json", "--markdown"], 2,
             "--json and --markdown cannot be combined",

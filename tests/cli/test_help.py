@@ -116,6 +116,30 @@ def test_every_option_of_evaluate_is_explained(shell: Shell) -> None:
     assert all(option.opts[-1] in text for option in options)
 
 
+def test_bounds_of_numbers_are_said_in_words(shell: Shell) -> None:
+    gate = shell.run("gate", "--help").out
+    experiment = shell.run("experiment", "--help").out
+
+    assert "at least 0" in gate
+    assert "1 to 1024" in experiment
+    assert "<=x" not in gate + experiment
+
+
+@pytest.mark.parametrize(
+    ("jobs", "said"),
+    [
+        ("0", "0 is too small; give at least 1"),
+        ("1025", "1025 is too large; give at most 1024"),
+        ("many", "'many' is not a valid integer"),
+    ],
+)
+def test_numbers_out_of_bounds_are_refused(jobs: str, said: str, shell: Shell) -> None:
+    done = shell.run("experiment", "experiment.yaml", "--jobs", jobs)
+
+    assert done.code == 2
+    assert said in done.err
+
+
 def test_click_runs_it_as_well(shell: Shell) -> None:
     done = CliRunner().invoke(
         cli, ["evaluate", shell.path("qrels.txt"), shell.path("a.run"), "--json"]

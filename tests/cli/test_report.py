@@ -250,7 +250,7 @@ def test_a_title_stands_at_the_top_of_a_report(
     assert "<h1>Is &lt;b&gt; better?</h1>" in text_of(shell)
     alone = shell.run(*TITLED[name], *title)
     assert is_one_sentence(alone, 2)
-    assert "--title is that of a report; say where to write it with" in alone.err
+    assert "--title is for a report; say where to write it with" in alone.err
 
 
 def test_every_command_with_a_report_takes_a_title(shell: Shell) -> None:

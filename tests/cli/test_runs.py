@@ -78,8 +78,8 @@ def test_a_file_with_the_sign_in_its_name_is_a_file() -> None:
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (["a=1.run", "a=2.run"], "two runs are called 'a'; give one another name"),
-        (["a.run", "a.run"], "'a.run'; give one another name, as in NAME=a.run"),
+        (["a=1.run", "a=2.run"], "two runs are called 'a'; rename one of them"),
+        (["a.run", "a.run"], "'a.run'; rename one of them, as in NAME=a.run"),
         (["b.run=a.run", "b.run"], "two runs are called 'b.run'"),
         (["bm25="], "'bm25=' names a run without a file; write NAME=FILE"),
     ],

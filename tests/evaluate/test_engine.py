@@ -185,7 +185,7 @@ def test_what_is_wrong_with_a_later_batch_is_said_with_its_place() -> None:
     other = batch.with_columns(query=pl.lit("q1"))
 
     with pytest.raises(
-        ColumnNotFoundError, match="begins at row 2 has no column 'score', which"
+        ColumnNotFoundError, match="begins at row 2 has no column 'score', but"
     ):
         rk.evaluate(QRELS, iter([batch, other.drop("score")]), "RR")
     nothing = other.with_columns(item=pl.lit(None, pl.String))

@@ -172,7 +172,7 @@ def test_a_limit_holds_or_is_refused_at_once_with_what_is_needed(users: Path) ->
     needed = re.fullmatch(
         r"memory_limit= or --memory allows 100 MB, but \d+ MB are in use before "
         r"anything is read in "
-        r"parts, what is found will take about 32 MB, and reading takes about 128 MB; "
+        r"parts, the results take about 32 MB, and reading takes about 128 MB; "
         r"allow at least (\d+) MB",
         said,
     )

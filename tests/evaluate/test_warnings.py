@@ -135,11 +135,11 @@ def test_swapped_frames_warn(form: str, tmp_path: Path) -> None:
 
     assert right.warnings == ()
     assert (
-        "the column 'score' is used as the grade, but usually it is runs that"
+        "the column 'score' is used as the grade, but usually runs have such"
     ) in first
     assert "columns={'grade': 'score'} or --col grade=score" in first
     assert (
-        "the column 'rating' is used as the score, but usually it is judgements"
+        "the column 'rating' is used as the score, but usually judgements have"
     ) in second
     assert "are judgements and run swapped?" in first
 

@@ -27,10 +27,10 @@ ENGINES = pytest.mark.parametrize("engine", ["memory", "stream"])
 @pytest.mark.parametrize(
     ("inside", "said"),
     [
-        ("_delta_log/0.json", "is a table of Delta, whose files hold old versions too"),
-        ("metadata/v1.metadata.json", "is a table of Iceberg, whose files hold old"),
-        ("part-1.parquet", "part-1.parquet: has no bytes; its write probably failed"),
-        ("day=1/1.parquet", "1.parquet: has no bytes; its write probably failed"),
+        ("_delta_log/0.json", "is in the Delta format, and its files include old"),
+        ("metadata/v1.metadata.json", "is in the Iceberg format, and its files"),
+        ("part-1.parquet", "part-1.parquet: is empty; writing it probably failed"),
+        ("day=1/1.parquet", "1.parquet: is empty; writing it probably failed"),
     ],
 )
 def test_parts_that_are_not_all_of_the_table_are_refused(
@@ -62,7 +62,7 @@ def test_the_newest_version_of_a_delta_table_is_read(
 
     assert ev["RR"] == 1 / 2
     assert rk.read_table(tmp_path / "run").names == ("user", "item", "score")
-    with pytest.raises(FormatError, match="hold old versions of a table of Delta"):
+    with pytest.raises(FormatError, match="include old versions of a Delta table"):
         rk.evaluate(QRELS, f"{tmp_path}/run/*.parquet", "RR", engine=engine)
 
 

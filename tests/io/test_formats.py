@@ -117,8 +117,8 @@ def test_judgements_are_refused_in_formats_of_runs(
 
     assert str(refused.value) == (
         f"format '{name}' holds a run, not judgements; use one of trec, csv, tsv, "
-        "beir, movielens, recbole, parquet, arrow, json, ndjson, or give it to a run "
-        f"alone, as with --format run={name}"
+        "beir, movielens, recbole, parquet, arrow, json, ndjson, or give it only for a "
+        f"run, with --format run={name}"
     )
 
 
@@ -127,7 +127,7 @@ def test_a_table_is_refused_in_a_format_without_names(
 ) -> None:
     add(monkeypatch)
     for chosen, error in (("marked", ParameterError), (None, FormatError)):
-        with pytest.raises(error, match="'marked' has no column names, which a table"):
+        with pytest.raises(error, match="'marked' has no column names, and a table"):
             read_table(data[1], format=chosen)
 
 

@@ -177,7 +177,9 @@ def test_json_by_key_is_no_log(tmp_path: Path) -> None:
     path = tmp_path / "log.json"
     path.write_text('{"u1": {"a": 1}}')
 
-    assert refused("logged", path).startswith(f"{path}: is one JSON object by key")
+    assert refused("logged", path).startswith(
+        f"{path}: is a single JSON object; expected a list"
+    )
 
 
 def test_json_by_item_has_features(tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def test_standard_input_is_read_once(
     run = rk.read_run("-")
 
     assert rk.evaluate({"q": {"b": 1}}, run, "RR")["RR"] == 1 / 3
-    with pytest.raises(DataError, match="standard input was read before and can be"):
+    with pytest.raises(DataError, match="standard input can be read only once"):
         rk.evaluate({"q": {"b": 1}}, run, "RR", order="rank")
     assert len(rk.reconcile({"q": {"b": 1}}, run, "RR").rows) > 1
 

@@ -157,7 +157,7 @@ def test_19_a_line_has_a_longest_length(tmp_path: Path) -> None:
 
     text = refusal(FormatError, qrels, run)
 
-    assert text == f"{run}: has a line of more than 16,777,216 bytes"
+    assert text == f"{run}: has a line longer than 16,777,216 bytes"
 
 
 def test_19_a_line_is_bounded(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_19_a_line_is_bounded(tmp_path: Path) -> None:
     ):
         with (
             limited(line_bytes=100_000, part_bytes=1000),
-            pytest.raises(FormatError, match="a line of more than 100,000 bytes"),
+            pytest.raises(FormatError, match="a line longer than 100,000 bytes"),
         ):
             rk.evaluate({"q": {"a": 1}}, path, "RR")
 

@@ -94,7 +94,7 @@ def test_28_whole_floats_are_ints_and_others_are_refused() -> None:
     ev = rk.evaluate({"q": {7: 1}}, whole, ["AP"])
 
     assert ev["AP"] == 1
-    assert any("whole floats" in note for note in ev.notes)
+    assert any("numbers stored as floats" in note for note in ev.notes)
     assert "1.5" in refused(errors.DataError, {"q": {1: 1}}, odd)
 
 
@@ -104,7 +104,10 @@ def test_28_whole_floats_are_ints_with_a_note() -> None:
     found = rk.evaluate(qrels, {1: [7], 2: [9]}, "RR")
 
     assert found.per_query.rows() == [(1, 1), (2, 0)]
-    assert "qrels: query ids are whole floats, read as ints" in found.notes
+    assert (
+        "qrels: query ids are whole numbers stored as floats; read as ints"
+        in found.notes
+    )
 
 
 def test_28_floats_with_fractions_are_no_ids() -> None:
@@ -270,7 +273,7 @@ RULES: dict[str, dict[str, Any]] = {
         ([("a", 1), ("b", 1)], "item ids are tuples, such as"),
         ([True, False], "item ids are of type Boolean; expected text or ints"),
         (["a", "b\ud800"], "an unpaired surrogate, which is not valid text"),
-        ([uuid.UUID(int=7)], "item ids are UUID; expected text or ints"),
+        ([uuid.UUID(int=7)], "item ids are of type UUID; expected text or ints"),
     ],
 )
 @pytest.mark.parametrize("form", ["dict", "list", "judged dict", "judged list"])

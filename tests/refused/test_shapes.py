@@ -79,7 +79,7 @@ def test_pairs_of_items_and_scores_are_refused() -> None:
 def test_no_word_is_said_to_be_relevant() -> None:
     words = {"query": ["q", "q"], "item": ["a", "b"], "grade": ["irrelevant", "good"]}
     for qrels in (pl.DataFrame(words), {"q": {"a": "irrelevant"}}):
-        with pytest.raises(DataError, match=r"grades=.'irrelevant': N.*0 for what"):
+        with pytest.raises(DataError, match=r"grades=.'irrelevant': N.*0 for words"):
             rk.evaluate(qrels, {"q": ["a"]}, "RR")
 
 

@@ -144,7 +144,10 @@ def test_10_comments_begin_in_the_first_column(tmp_path: Path) -> None:
 
     assert found.per_query.rows() == [("q1", 1), ("q#2", 1)]
     assert "1 query of the run without judgements (#): not evaluated" in found.notes
-    fate = "1 line with all columns after #: left out as a comment, as in trec_eval 10"
+    fate = (
+        "1 line starting with # but otherwise complete: left out as a comment, as in "
+        "trec_eval 10"
+    )
     assert f"{qrels}: {fate}" in found.notes
     assert not any(note.startswith(f"{run}:") for note in found.notes)
 
@@ -158,7 +161,10 @@ def test_10_rows_after_a_hash_are_counted(engine: str, tmp_path: Path) -> None:
     with limited(part_bytes=20):
         found = rk.evaluate(qrels, run, "RR", engine=engine)
 
-    fate = "lines with all columns after #: left out as a comment, as in trec_eval 10"
+    fate = (
+        "lines starting with # but otherwise complete: left out as a comment, as in "
+        "trec_eval 10"
+    )
     assert found.mean == {"RR": 1}
     assert f"{qrels}: {4 + 4} {fate}" in found.notes
     assert f"{run}: {3} {fate}" in found.notes

@@ -185,9 +185,9 @@ def test_faults_are_told_in_one_sentence(tmp_path: Path, stops: list[Any]) -> No
             file.with_name("part-0.parquet")
         )
         file.touch()
-    faults[f"{here}delta"] = "is a table of Delta, whose files hold old versions too; "
+    faults[f"{here}delta"] = "is in the Delta format, and its files include old "
     said = {path: f"{path}: {fault}" for path, fault in faults.items()}
-    said[f"{here}failed"] = f"{here}failed/day=1 a/part-1.parquet: has no bytes; its "
+    said[f"{here}failed"] = f"{here}failed/day=1 a/part-1.parquet: is empty; "
     said[f"{here}turned.csv"] = f"{here}turned.csv/b.csv: {unreadable}CSV header"
     said["s3a://bucket/run"] = "Spark has no connector for such a path; "
     away = "hdfs://127.0.0.1:1/run"

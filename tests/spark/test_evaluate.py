@@ -290,7 +290,7 @@ def test_what_a_catalogue_cannot_be_compared_with_is_said(
     frames = of_spark(spark, qrels, "grade"), of_spark(spark, run, "score")
     memory = in_memory(qrels, "grade"), in_memory(run, "score")
     said = (
-        "run: its different items are not counted on Spark, and may be more than the "
+        "run: its different items are not counted on Spark; there may be more than the "
         "3 items of the catalogue"
     )
 

@@ -154,7 +154,7 @@ def test_what_is_known_is_used_as_in_memory(
         ("AP", {}, "AP needs judgements, but there are none"),
         ("Coverage", {}, "Coverage needs the catalogue; give catalog= or --catalog, or else train= or items="),
         ("InterListDiversity(sample=2)", {}, f"InterListDiversity(sample=2) draws from all lists, which stay on Spark; {MEMORY}"),
-        ("InterListDiversity(distance='jaccard')", {}, "InterListDiversity(distance='jaccard') looks at all pairs of lists, which no part of the data knows; write InterListDiversity(distance='cosine')"),
+        ("InterListDiversity(distance='jaccard')", {}, "InterListDiversity(distance='jaccard') looks at all pairs of lists, but Spark computes each part of the data alone; write InterListDiversity(distance='cosine')"),
         ("Novelty", {"train": "frame"}, "train is a Spark DataFrame, and every executor needs all of it; give it in memory, as train.toPandas() does"),
     ],
 )  # fmt: skip

@@ -167,7 +167,12 @@ def test_data_are_refused_in_one_sentence(spark: Any) -> None:
     twice = pl.concat((recommended, recommended))
     for left, right, options, message in (
         (odd, recommended, {}, "logged: click is 2; a click is 0 or 1"),
-        (logged, tied, {"k": 1}, "recommended: of the items of user_id 'u"),
+        (
+            logged,
+            tied,
+            {"k": 1},
+            "recommended: the items at ranks 1 and 2 of user_id 'u",
+        ),
         (logged, twice, {}, "recommended lists user 'u"),
         (logged.clear(), recommended, {}, "logged has no rows"),
         (logged, recommended.clear(), {}, "recommended has no rows"),

@@ -42,7 +42,7 @@ def frames(
         ("AP", {"sequence": "at"}, "run has no column 'at', which sequence= or --sequence names; it has query, item, score"),
         ("AP", {"sequence": "item"}, "run: the column 'item', which sequence= or --sequence names, is of type string; it must hold numbers or times"),
         ("AP", {"order": "rank"}, "run has no rank column, which order='rank' needs"),
-        ("ERR", {}, "ERR takes the highest grade of all judgements, which no part of the data knows; write ERR(max_grade=4)"),
+        ("ERR", {}, "ERR takes the highest grade of all judgements, but Spark computes each part of the data alone; write ERR(max_grade=4)"),
         ("AP", {"convention": "recmetrics"}, "recmetrics uses the order of rows for AP, and Spark keeps none; name a column of run that numbers the rows with sequence= or --sequence"),
     ],
 )  # fmt: skip

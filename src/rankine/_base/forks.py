@@ -27,8 +27,8 @@ def need_threads() -> None:
     """
     if _state["lost"]:
         msg = (
-            "this process was forked after polars had started its threads, which a "
-            "fork leaves behind; start processes with "
+            "this process was forked after polars had started its threads, and a fork "
+            "does not copy threads; start processes with "
             'multiprocessing.get_context("spawn") or "forkserver", or fork before '
             "anything is read"
         )

@@ -32,8 +32,8 @@ class Convention:
     """How a tool turns a ranking and judgements into a number.
 
     The defaults are rankine's own, which are those of trec_eval 10 with ``-c``. Fields
-    hold for all metrics; `overrides` says what is different for single metrics: a field
-    of this class or a parameter of the metric. Fields take the same words as the
+    hold for all metrics; `overrides` holds exceptions for single metrics: a field of
+    this class or a parameter of the metric. Fields take the same words as the
     parameters that follow them; older words, such as ``exp2`` for ``exponential``, are
     read and replaced.
 
@@ -223,7 +223,7 @@ class Convention:
         return read_convention(path)
 
     def own(self, name: str, *, cut: bool = False) -> dict[str, Any]:
-        """Return what is different for one metric, with a cutoff or without."""
+        """Return the overrides of one metric, with a cutoff or without."""
         choices = dict(self.overrides.get(name, {}))
         if cut:
             choices |= self.overrides.get(name + WITH_CUTOFF, {})

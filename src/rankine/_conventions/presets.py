@@ -361,7 +361,7 @@ class Conventions(Mapping[str, Convention]):
         return len(PRESETS)
 
     def about(self, name: str) -> Tool:
-        """Return what is known about the tool whose numbers a convention gives."""
+        """Describe the tool whose numbers a convention reproduces."""
         convention(name)
         return TOOLS[name]
 

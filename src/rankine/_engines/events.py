@@ -43,8 +43,8 @@ def accumulate(
 ) -> Accumulator:
     """Read a log of events that is a Spark DataFrame.
 
-    Events are brought together by user, in one shuffle, and counted on executors. What
-    comes back is a row of counts per user (and day), not the events.
+    Events are brought together by user, in one shuffle, and counted on executors. The
+    driver collects a row of counts per user (and day), not the events.
 
     Args:
         events: the log, classic or Connect.
@@ -111,7 +111,7 @@ def summarize(
         options: as in `accumulate`.
 
     Returns:
-        As `rankine.online.summarize`.
+        The same as `rankine.online.summarize`.
     """
     return accumulate(events, metrics, **options).result()
 

@@ -104,8 +104,8 @@ def _of_parquet(read: Any, path: str) -> Any:
         if _is_there(lambda: read.format("delta").load(path)):
             return read.format("delta").load(path)
         msg = (
-            f"{path}: is a table of Delta, whose files hold old versions too; start "
-            "Spark with delta-spark, with which its newest version is read"
+            f"{path}: is in the Delta format, and its files include old versions; "
+            "start Spark with delta-spark to read the newest one"
         )
         raise FormatError(msg)
     frame = read.parquet(path)
@@ -115,9 +115,7 @@ def _of_parquet(read: Any, path: str) -> Any:
     if len(files) > 1 and full.count() < len(files):
         names = {_plain(row.path) for row in full.collect()}
         empty = next((file for file in files if _plain(file) not in names), path)
-        msg = (
-            f"{_plain(empty)}: has no bytes; its write probably failed: write it again"
-        )
+        msg = f"{_plain(empty)}: is empty; writing it probably failed: write it again"
         raise FormatError(msg)
     return frame
 

@@ -53,15 +53,15 @@ def ctr(
 ) -> Estimate | Estimates:
     """Estimate the click-through rate of recommendations, both tables on Spark.
 
-    The numbers are those of `rankine.ctr`, to the last bit. Users, with their rounds
-    and what is recommended to them, are brought together in one shuffle; if everyone is
-    recommended the same items, these are sent to the executors, and the log stays where
-    it is. What comes back are the different items of the log and
-    the rounds that match; rounds with the same numbers come once, with a count.
+    The numbers are those of `rankine.ctr`, to the last bit. One shuffle brings the
+    rounds and the recommendations of each user together; if everyone is recommended the
+    same items, these are sent to the executors, and the log stays where it is. The
+    driver collects the different items of the log and the rounds that match; rounds
+    with the same numbers come once, with a count.
 
     Args:
         logged: the log, a DataFrame, classic or Connect; columns as in `rankine.ctr`.
-        recommended: what is recommended, a DataFrame.
+        recommended: the recommendations, a DataFrame.
         estimator: one of the estimators of `rankine.ctr`, or several.
         partitions: how many parts the users are split into; Spark chooses if not given.
             The rows of a part must fit into the memory of an executor.
@@ -69,7 +69,7 @@ def ctr(
             need a predicted reward, as the rows of frames have no order.
 
     Returns:
-        As `rankine.ctr`.
+        The same as `rankine.ctr`.
 
     Raises:
         UsageError: an option is not valid, or not possible on Spark.
@@ -269,10 +269,10 @@ def _refuse_ties(
     open_lists = sides.filter(pl.col("tied"))
     if open_lists.height:
         row = open_lists.sort(context).row(0, named=True) if context else {}
-        who = ", ".join(f"{name} {row[name]!r}" for name in context) or "all"
+        who = ", ".join(f"{name} {row[name]!r}" for name in context) or "the list"
         msg = (
-            f"recommended: of the items of {who}, those at ranks {k} and {k + 1} have "
-            f"the same {predicted}, so it is not clear which one k={k} should take"
+            f"recommended: the items at ranks {k} and {k + 1} of {who} have the same "
+            f"{predicted}, so it is not clear which one k={k} should take"
         )
         raise DataError(msg)
 
@@ -301,8 +301,8 @@ def _together(parts: list[_Part], notes: list[str]) -> Rounds:
     n_matched = int(matches["count"].sum())
     if n_matched > MOST:
         msg = (
-            f"{n_matched:,} rounds match, which are too many to hold; take a sample of "
-            f"the users in which at most {MOST:,} do"
+            f"{n_matched:,} rounds match, too many to hold in memory; take a sample of "
+            f"the users, so that at most {MOST:,} match"
         )
         raise DataError(msg)
     times = matches["count"].to_numpy()

@@ -156,8 +156,8 @@ def _read_notes(plan: Plan, pair: Pair, top: TopRows | None) -> Iterator[str]:
         )
     if plan.counts_items:  # which here would take a shuffle of all items
         yield (
-            f"run: its different items are not counted on Spark, and may be more than "
-            f"the {count(plan.catalog or 0, 'item')} of the catalogue"
+            f"run: its different items are not counted on Spark; there may be more "
+            f"than the {count(plan.catalog or 0, 'item')} of the catalogue"
         )
     for role, table in zip(SIDES, (pair.qrels, pair.run), strict=True):
         if role == SIDES[JUDGED] and not _reads_judgements(plan, pair):

@@ -56,7 +56,10 @@ def check_metrics(job: Job, *, judged: bool) -> None:
             todo = IN_MEMORY
             if across.instead is not None:
                 todo = f"write {metric(**{across.parameter: across.instead})}"
-            msg = f"{metric} {across.reads}, which no part of the data knows; {todo}"
+            msg = (
+                f"{metric} {across.reads}, but Spark computes each part of the data "
+                f"alone; {todo}"
+            )
             raise ParameterError(msg)
         if isinstance(bound, ListMetric):
             _check_lists(metric, bound, given=options.given)

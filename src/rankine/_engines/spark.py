@@ -86,7 +86,7 @@ def evaluate(
     The numbers are those of `rankine.evaluate`, to the last bit, however the rows are
     partitioned. One job computes all metrics, and returns a few kilobytes for each
     partition, whatever the number of queries. If it read only the first rows of each
-    list and found hardly any judged item there, a second job reads all rows, to tell
+    list and found hardly any judged item there, a second job reads all rows, to see
     whether they are in the run.
 
     Args:
@@ -98,7 +98,7 @@ def evaluate(
         rel: the smallest relevant grade, instead of the convention's.
         catalog: number of items in the catalogue, or the items, for the metrics that
             need it.
-        items: what is known of items, as in `rankine.evaluate`. This, `train` and
+        items: features or topics of items, as in `rankine.evaluate`. This, `train` and
             `reference` are for metrics of lists; they are in memory, not on Spark, and
             every executor gets all of them.
         train: the interactions that users had before.
@@ -201,7 +201,7 @@ def evaluated(
 
 
 class SparkEvaluation(Evaluation):
-    """What metrics come to on Spark, read like any `Evaluation`.
+    """The metrics of a run on Spark, read like any `Evaluation`.
 
     `mean`, `notes`, `warnings` and the t interval are at hand. `per_query` is a Spark
     DataFrame, which is computed when it is used.
@@ -222,7 +222,7 @@ class SparkEvaluation(Evaluation):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was dropped, undefined, tied or collected, in sentences."""
+        """Sentences on dropped rows, undefined values, ties and collected data."""
         said = sentences(self.findings.notes(self.plan, self.summaries))
         return (*said, *self._collected.values())
 

@@ -44,8 +44,8 @@ def run_experiment(
     """Run an experiment that a YAML file describes.
 
     The whole file is checked before any data are read. Values are kept in the output
-    folder, each under a hash of everything that it depends on, and only missing ones
-    are computed: after an interruption, a new run or a new metric, the rest.
+    folder, each under a hash of everything that it depends on. Only missing values are
+    computed, as after an interruption, or for a new run or metric.
 
     Args:
         path: the path of the YAML file.
@@ -157,7 +157,7 @@ def _result(
     )
     if result.uncompared:
         names = ", ".join(result.uncompared)
-        more = f"{names}: not compared, as only means over queries are"
+        more = f"{names}: not compared; only means over queries are"
         result.notes = (*notes, more)
     return result
 

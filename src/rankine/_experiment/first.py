@@ -25,7 +25,7 @@ def first_yaml(qrels: Path, runs: Sequence[Path]) -> str:
     compare = ""
     if len(runs) > 1:
         compare = (
-            "\n# Which differences are more than chance. Remove it to get only means.\n"
+            "\n# Tests of differences between runs. Remove this to get only means.\n"
             "compare:\n"
             f"  baseline: {_text(_short(names[0], names))}\n"
             "  test: randomization\n"

@@ -267,7 +267,7 @@ def _there(
 ) -> list[str]:
     """Return the files that a path or a pattern stands for, relative to the folder."""
     if _ADDRESS.match(pattern):
-        what = f"{pattern!r} is an address; files are read from this machine only"
+        what = f"{pattern!r} is a URL; only files on this machine can be read"
         problems.add(document, path, what)
         return []
     where = Path(near(folder, pattern))
@@ -323,8 +323,8 @@ def _output(document: Document, folder: Path, problems: Problems) -> Path:
             outside = not below
     if outside or "\0" in name or path == Path():
         what = (
-            f"{name!r} is not a folder below that of the file; any other folder can be "
-            "given with --output"
+            f"{name!r} is not a folder below that of the file; for any other folder, "
+            "give output= or --output"
         )
         problems.add(document, ("output",), what)
     return folder / path

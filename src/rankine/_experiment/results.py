@@ -58,7 +58,7 @@ IS_TABLE = re.compile(r"table(-[A-Za-z0-9._-]+)?\.(md|tex)")
 
 @dataclass
 class ExperimentResult:
-    """What an experiment found.
+    """The results of an experiment.
 
     Attributes:
         folder: where its files are.
@@ -69,7 +69,7 @@ class ExperimentResult:
         segments: the segment of each query, if they have some.
         compares: whether the experiment asked for a comparison.
         n_computed: how many cells were computed this time.
-        notes: what was passed over.
+        notes: sentences on files that were removed and metrics that were not compared.
     """
 
     folder: Path
@@ -99,7 +99,7 @@ class ExperimentResult:
 
     @property
     def uncompared(self) -> tuple[str, ...]:
-        """The metrics that have no value per query, and by which runs are not compared.
+        """The metrics by which runs are not compared, as they have no value per query.
 
         Only if the experiment asks for a comparison.
         """
@@ -150,7 +150,7 @@ class ExperimentResult:
         }
 
     def comparison(self, convention: str | None = None) -> Comparison:
-        """Return the comparison under a convention, the only one if there is one."""
+        """Return the comparison under a convention; name one if there are several."""
         if not self.comparisons:
             msg = f"{self.folder}: has only one run, and nothing to compare it with"
             raise ParameterError(msg)

@@ -136,7 +136,7 @@ class Experiment(BaseModel):
     )
     columns: dict[str, str | int | list[str]] | None = Field(
         default=None,
-        description="Which column is what, as in item: movieId or run.item: doc.",
+        description="The column of each part, as in item: movieId or run.item: doc.",
     )
     formats: dict[_Role, _Text] | None = Field(
         default=None,
@@ -151,7 +151,7 @@ class Experiment(BaseModel):
     )
     lenient: bool = Field(
         default=False,
-        description="Drop and count rows that are usually refused.",
+        description="Drop and count rows that would otherwise be refused.",
     )
     keep: _Count | None = Field(
         default=10,

@@ -181,8 +181,8 @@ def _as_read(source: Source, role: Role, how: Reading) -> Source:
         return source
     if file.stamps is None:
         msg = (
-            f"{source.name} was read before and can be read only once, but must be "
-            "read in another way here; write it to a file and give its path"
+            f"{source.name} can be read only once, and was already read in another "
+            "way; write it to a file and give its path"
         )
         raise DataError(msg)
     if files.stamps_of(file.place) != file.stamps:
@@ -214,7 +214,8 @@ def _is_same(before: Reading, how: Reading, source: Source) -> bool:
 
 def _no_words() -> ParameterError:
     return ParameterError(
-        "grades= says what words are worth, but these judgements already hold numbers"
+        "grades= gives words a value, but the grades of these judgements are already "
+        "numbers"
     )
 
 

@@ -129,7 +129,8 @@ def _later(batch: OpenTable, column_of: Mapping[str, str], n_rows: int) -> OpenT
         if column not in batch.names:
             msg = (
                 f"{batch.title}: the batch that begins at row {n_rows} has no column "
-                f"{column!r}, which the first one has; it has {', '.join(batch.names)}"
+                f"{column!r}, but the first one has it; the columns here are "
+                f"{', '.join(batch.names)}"
             )
             raise ColumnNotFoundError(msg)
 

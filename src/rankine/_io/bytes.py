@@ -86,7 +86,7 @@ class Opened:
         except FormatError:
             raise
         except ValueError as error:
-            msg = f"{str(place)!r} cannot be a path ({error})"
+            msg = f"{str(place)!r} is not a valid path ({error})"
             raise FormatError(msg) from None
         self.packing = packing_of(first)
         with raw:
@@ -371,7 +371,7 @@ class Opened:
         return FormatError(msg)
 
     def _long_line(self) -> FormatError:
-        msg = f"{self.name}: has a line of more than {limits().line_bytes:,} bytes"
+        msg = f"{self.name}: has a line longer than {limits().line_bytes:,} bytes"
         return FormatError(msg)
 
 

@@ -165,8 +165,8 @@ def refuse_leftover(
     if left:
         msg = (
             f"{name} has no column with a known name for the {value}, but has numbers "
-            f"in {_listed(left)}; say which one to use, columns={{{value!r}: "
-            f"{left[0]!r}}} or --col {value}={left[0]}, or say that there is none, "
+            f"in {_listed(left)}; say which one to use with columns={{{value!r}: "
+            f"{left[0]!r}}} or --col {value}={left[0]}, or, if there is none, "
             f"--col {value}={NO_COLUMN}"
         )
         raise ColumnNotFoundError(msg)
@@ -399,8 +399,8 @@ def swap_warnings(
         return ()
     whose = "runs" if role == "qrels" else "judgements"
     said = (
-        f"{name}: the column {column!r} is used as the {value}, but usually it is "
-        f"{whose} that have one; are judgements and run swapped? If not, give "
+        f"{name}: the column {column!r} is used as the {value}, but usually {whose} "
+        "have such a column; are judgements and run swapped? If not, give "
         f"columns={{{value!r}: {column!r}}} or --col {value}={column}"
     )
     return (said,)

@@ -315,7 +315,7 @@ class _Reader:
         """Return the lines after the header, whose ends are those of this system."""
         if self.sniffed.mark == "::":
             if b"\t" in data:
-                msg = f"{self.name}: has tabs as well as '::', and cannot be read"
+                msg = f"{self.name}: has both tabs and '::', and cannot be read"
                 raise FormatError(msg)
             data = data.replace(b"::", b"\t")
         if b"\r" in data:
@@ -334,7 +334,7 @@ class _Reader:
     ) -> pl.DataFrame | str:
         """Return some columns, or a text that says why they cannot be read."""
         if source.startswith(UNPACKED_BY_POLARS):
-            msg = f"{self.name}: rows begin like compressed data, which is not text"
+            msg = f"{self.name}: its rows begin like compressed data, not text"
             raise FormatError(msg)
         schema = {
             name: pl.Float64 if name in numeric else pl.String for name in self.names

@@ -149,10 +149,10 @@ def _not_text(opened: Opened, told: Format | None) -> Sniffed | None:
 def _refuse_binary(head: bytes, name: str) -> None:
     """Refuse what is known and cannot be read."""
     refused = {
-        b"\x80\x02": "a pickle, which may run programs",
-        b"\x80\x03": "a pickle, which may run programs",
-        b"\x80\x04": "a pickle, which may run programs",
-        b"\x80\x05": "a pickle, which may run programs",
+        b"\x80\x02": "a pickle, which can run any code",
+        b"\x80\x03": "a pickle, which can run any code",
+        b"\x80\x04": "a pickle, which can run any code",
+        b"\x80\x05": "a pickle, which can run any code",
         b"\x93NUMPY": "a NumPy array; load it and use from_scores or from_ranked",
         b"SQLite format 3": "a database",
         b"\x89HDF": "an HDF5 file",

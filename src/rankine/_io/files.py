@@ -207,8 +207,8 @@ def parts_of(place: Path) -> list[Path] | None:
     for parent in {path.parent for path in files}:
         if (parent / "_delta_log").exists():
             msg = (
-                f"{text}: these files hold old versions of a table of Delta too; give "
-                f"its folder, {parent}"
+                f"{text}: these files include old versions of a Delta table; give its "
+                f"folder, {parent}"
             )
             raise FormatError(msg)
     return files
@@ -254,15 +254,15 @@ def _newest(place: Path) -> pl.LazyFrame | None:
             continue
         if find_spec(package) is None:
             msg = (
-                f"{place}: is a table of {kind}, whose files hold old versions too; "
-                f"install {package}, with which its newest version is read"
+                f"{place}: is in the {kind} format, and its files include old "
+                f"versions; install {package} to read the newest one"
             )
             raise FormatError(msg)
         newest = place if pattern.endswith("*") else max(found, key=_number)
         try:
             version: pl.LazyFrame = getattr(pl, reader)(str(newest))
         except Exception as error:  # noqa: BLE001 - the package has errors of its own
-            msg = f"{place}: cannot be read as a table of {kind} ({reason(error)})"
+            msg = f"{place}: cannot be read as {kind} ({reason(error)})"
             raise FormatError(msg) from None
         return version
     return None
@@ -288,7 +288,7 @@ def _refuse_cut_off(paths: list[Path]) -> None:
     full = {end for entry in FORMATS.values() if entry.magic for end in entry.endings}
     for path in paths:
         if path.suffix.lower() in full and path.stat().st_size == 0:
-            msg = f"{path}: has no bytes; its write probably failed: write it again"
+            msg = f"{path}: is empty; writing it probably failed: write it again"
             raise FormatError(msg)
 
 
@@ -298,8 +298,8 @@ def _together(
     """Put the parts of one run, or of one set of judgements, together."""
     if any(source.n_places is not None for source in sources):
         msg = (
-            f"{name}: lists without query ids are paired by position, which is unclear "
-            "across several files; put them into one file, or give query ids"
+            f"{name}: lists without query ids are paired by position, which is "
+            "ambiguous across several files; put them into one file, or give query ids"
         )
         raise FormatError(msg)
     named = [(source.name, source.notes) for source in sources]

@@ -162,7 +162,8 @@ def _unfit(entry: Format, role: str) -> str:
     fitting = f"use one of {', '.join(names_for(role))}"
     if role not in _WORDS:
         return (
-            f"format {entry.name!r} has no column names, which a table needs; {fitting}"
+            f"format {entry.name!r} has no column names, and a table needs them; "
+            f"{fitting}"
         )
     held = " or ".join(_WORDS[held] for held in sorted(entry.roles))
     alone = " and ".join(
@@ -170,5 +171,5 @@ def _unfit(entry: Format, role: str) -> str:
     )
     return (
         f"format {entry.name!r} holds {held}, not {_WORDS[role]}; {fitting}, or give "
-        f"it to {held} alone, as with {alone}"
+        f"it only for {held}, with {alone}"
     )

@@ -230,7 +230,7 @@ def _unnested(
         refuse_padding(
             frame[item].to_list(),
             lambda row: f"{title}, row {row}: the list in {item!r}",
-            "if it fills up short lists, leave it out",
+            "if it pads short lists, leave it out",
         )
     kept = frame.filter(counts[nested[0]] > 0)
     notes = [f"{title}: the lists in {item!r} are read as rows, in their order"]

@@ -297,7 +297,7 @@ def _of_columns(
     words = {name: column for name, column in words.items() if name not in names}
     topics = [of_column[name] for name in words]
     left_out = tuple(
-        f"{title}: {name!r} is not used as a topic, as {why}; use it with "
+        f"{title}: {name!r} is not used as a topic, as {why}; to use it, give "
         "columns={'features': ...} or --col features=NAME"
         for name, why in names.items()
     )
@@ -325,8 +325,8 @@ def _of_columns(
         taken = [f"{', '.join(words)} as topics"]
         taken += [f"{', '.join(numbers)} as features"] if numbers else []
         said = (
-            f"{title}: {' and '.join(taken)}; columns={{'features': ...}} or --col "
-            "features=NAME selects some of them"
+            f"{title}: uses {' and '.join(taken)}; to select some of them, give "
+            "columns={'features': ...} or --col features=NAME"
         )
         notes = (*left_out, said)
     every = pl.concat(topics).unique(maintain_order=True)

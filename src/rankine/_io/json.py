@@ -231,7 +231,7 @@ def _open_entries(data: dict[str, Any], name: str) -> OpenTable:
 def not_a_table(name: str) -> FormatError:
     """Say that a JSON object by key is not a table."""
     msg = (
-        f"{name}: is one JSON object by key; expected a list of objects, each with the "
+        f"{name}: is a single JSON object; expected a list of objects, each with the "
         "column names as its keys, or one object per line"
     )
     return FormatError(msg)

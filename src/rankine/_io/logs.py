@@ -219,8 +219,8 @@ def same_units(
             for table, units in zip(tables, known, strict=True)
         )
         msg = (
-            f"{first} and {second}, which are ids of different kinds; use the same "
-            "kind in both, or say which columns are meant, columns={'logged.user': "
+            f"{first} and {second}, and these are different kinds of ids; use the "
+            "same kind in both, or say which columns to use, columns={'logged.user': "
             "..., 'recommended.user': ...} or --col logged.user=NAME --col "
             "recommended.user=NAME"
         )

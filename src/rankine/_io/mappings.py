@@ -215,7 +215,7 @@ def _refuse_padded(data: Mapping[Any, Any], name: str) -> None:
         refuse_padding(
             lists,
             lambda number: f"{name}: the list of query {queries[number]!r}",
-            "if it fills up short lists, leave it out, or use from_ranked(x, pad=PAD)",
+            "if it pads short lists, leave it out, or use from_ranked(x, pad=PAD)",
         )
 
 
@@ -363,8 +363,8 @@ def refuse_number(value: Any, what: str, whose: str, missing: str = "") -> None:
         todo = missing if is_missing(value) else ""
         if what == "grade" and isinstance(value, str):
             todo = (
-                f"; say what each word is worth, grades={{{value!r}: N, ...}}, with 0 "
-                "for what is not relevant"
+                f"; give every word a value, grades={{{value!r}: N, ...}}, with 0 for "
+                "words that mean not relevant"
             )
         msg = f"{whose} is {value!r}, not a number{todo}"
         raise DataError(msg)

@@ -107,8 +107,8 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
     Args:
         matrix: one row per query, one column per rank.
         queries: the ids of the rows; 0, 1, 2, ... if not given.
-        pad: the value that fills up rows that are shorter than others, which is no
-            item. Negative numbers at the end of rows are refused without it.
+        pad: the value that pads rows that are shorter than others; it is not an item.
+            Without it, negative numbers at the end of rows are refused.
 
     Returns:
         What `evaluate` takes as a run.
@@ -129,7 +129,7 @@ def from_ranked(matrix: Any, *, queries: Any = None, pad: Any = None) -> Rows:
         raise FormatError(msg) from None
     _check_dimensions(values.ndim, "expected a matrix, queries by ranks")
     if pad is None and values.dtype.kind in "if" and (values[:, -1:] < 0).any():
-        todo = "pad=PAD? It makes these places no items"
+        todo = "if it pads short rows, give pad=PAD"
         refuse_padding(values, "row {} of the matrix".format, todo)
     n_queries, width = values.shape
     axis = _axis(queries, n_queries, "queries")

@@ -59,8 +59,8 @@ def from_records(
             beside, objects = column_of[value], column_of["item"]
             msg = (
                 f"{name}: {beside!r} is next to the objects in {objects!r}, not inside "
-                f"them; put the {value} of each item into its object, or say that "
-                f"there is none, columns={{{value!r}: '-'}} or --col {value}=-"
+                f"them; put the {value} of each item into its object, or, if there is "
+                f"none, give columns={{{value!r}: '-'}} or --col {value}=-"
             )
             raise DataError(msg)
     inside = {key: column for key, column in columns.items() if key not in outside}

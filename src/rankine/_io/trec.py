@@ -150,7 +150,10 @@ def _hidden(lines: list[bytes], layout: Layout, name: str) -> tuple[str, ...]:
     fields = [line.split() for line in lines if line[:1] == b"#"]
     n_fields = len(layout.fields)
     n = sum(len(own) == n_fields and _has_numbers(own, layout) for own in fields)
-    fate = " with all columns after #: left out as a comment, as in trec_eval 10"
+    fate = (
+        " starting with # but otherwise complete: left out as a comment, as in "
+        "trec_eval 10"
+    )
     return (Counted(f"{name}: ", n, "line", fate),) if n else ()
 
 

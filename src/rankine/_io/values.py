@@ -132,7 +132,9 @@ def _from_floats(
     if odd.any():
         msg = f"{name}: {part} ids are floats, such as {column.filter(odd)[0]!r}"
         raise DataError(msg)
-    return whole, (f"{name}: {part} ids are whole floats, read as ints",)
+    return whole, (
+        f"{name}: {part} ids are whole numbers stored as floats; read as ints",
+    )
 
 
 def _merged_ids(example: float, bits: int, part: str, name: str) -> DataError:
@@ -281,8 +283,8 @@ def _grades_hint(texts: pl.Series) -> str:
     entries = ", ".join(f"{word!r}: N" for word in words)
     plain = quote(",".join(f"{word}=N" for word in words))
     return (
-        f"; for grades in words, say what each is worth, grades={{{entries}}} or "
-        f"--grades {plain}, with 0 for what is not relevant"
+        f"; for grades in words, give each a value, grades={{{entries}}} or "
+        f"--grades {plain}, with 0 for words that mean not relevant"
     )
 
 
@@ -386,9 +388,12 @@ def _not_one_type(part: str, values: list[Any], name: str) -> DataError:
     if set(examples) == {"tuple"}:
         msg = f"{name}: {part} ids are tuples, such as {examples['tuple']!r}"
         return DataError(f"{msg}; for items with numbers, write {{item: number}}")
-    said = f"{name}: {part} ids are {' and '.join(sorted(examples))}"
     if len(examples) == 1:
-        return DataError(f"{said}; expected text or ints")
+        kind = next(iter(examples))
+        return DataError(
+            f"{name}: {part} ids are of type {kind}; expected text or ints"
+        )
+    said = f"{name}: {part} ids are {' and '.join(sorted(examples))}"
     shown = " and ".join(repr(examples[kind]) for kind in sorted(examples))
     return DataError(f"{said}, such as {shown}; give them one type")
 

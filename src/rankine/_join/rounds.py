@@ -169,7 +169,7 @@ def _refuse_unlike(first: Rounds, other: Rounds) -> None:
         )
         raise DataError(msg)
     if (first.spread is None) != (other.spread is None):
-        msg = "some batches have propensities, and others do not"
+        msg = "some batches have propensities, but others do not"
         raise DataError(msg)
 
 
@@ -335,7 +335,7 @@ class Tally:
         notes: tuple[str, ...] = ()
         names = logged.name, self._recommended.name
         if names[0] == names[1]:
-            names = "the log", "what is recommended"
+            names = "the log", "the recommendations"
         for part in (*self.context, "item"):
             word = self.unit if part == "user" else part
             ids, said = as_first(logged.frame[part], offered[part], word, names)
@@ -436,7 +436,7 @@ def _said(logged: Log, recommended: Log, context: list[str]) -> Iterator[str]:
         yield from log.said({*log.columns} - {"user", "position"} | {*context})
     if logged.has("user") and not recommended.has("user"):
         yield (
-            f"{recommended.name} has no column with a known name for users: "
+            f"{recommended.name} has no column with a known name for users, so "
             "everyone is recommended the same items"
         )
 

@@ -82,7 +82,7 @@ def refuse_small(memory: int | None, later: int = 0) -> None:
     needed = used + later + ROOM
     if memory >= needed:
         return
-    found = f", what is found will take about {in_words(later)}" if later >> 20 else ""
+    found = f", the results take about {in_words(later)}" if later >> 20 else ""
     msg = (
         f"memory_limit= or --memory allows {in_words(memory)}, but {in_words(used)} "
         f"are in use before anything is read in parts{found}, and reading takes about "

@@ -27,7 +27,7 @@ LARGEST = 1e100
 
 
 class Outcome(NamedTuple):
-    """What a test of two systems found; unpacks as a pair.
+    """The result of a test of two systems; unpacks as a pair.
 
     Attributes:
         statistic: what was tested; above 0 where the second system is better.
@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """What a test of many systems found; unpacks as a pair.
+    """The result of a test of many systems; unpacks as a pair.
 
     Attributes:
         statistic: the mean of the column's system minus that of the row's.
@@ -135,7 +135,7 @@ def wilcoxon(a: Any, b: Any) -> Outcome:
         JASA 1959.
 
     Examples:
-        Ranks 1, 2, 3 and 4, of which the first is below 0: 9 - 1 = 8.
+        Ranks 1, 2, 3 and 4; only the first difference is below 0: 9 - 1 = 8.
 
         >>> from rankine import stats
         >>> stats.wilcoxon([0.5, 0.1, 0.1, 0.1], [0.4, 0.3, 0.4, 0.5])
@@ -172,7 +172,7 @@ def bootstrap(
 ) -> Outcome:
     """Test whether two systems have the same mean, by the studentised bootstrap.
 
-    Differences are shifted to a mean of 0 and drawn with replacement; what counts is
+    Differences are shifted to a mean of 0 and drawn with replacement; the p-value says
     how often the t of a resample is as extreme as the one observed.
 
     Args:
@@ -308,7 +308,7 @@ def randomized_tukey_hsd(*systems: Any, draws: int = DRAWS, seed: int = 0) -> Ou
         https://doi.org/10.1145/2094072.2094076
 
     Examples:
-        With two systems, permutations are flips, of which 2 / 16 are as extreme.
+        With two systems, permutations are flips; 2 of 16 are as extreme.
 
         >>> from rankine import stats
         >>> low, high = [0.1, 0.2, 0.3, 0.4], [0.2, 0.3, 0.5, 0.5]
@@ -422,7 +422,10 @@ def _pair(a: Any, b: Any, weights: Any) -> Differences:
     ours, theirs = (getattr(side, "index", None) for side in (a, b))
     framed = hasattr(ours, "equals") and hasattr(theirs, "equals")
     if framed and not ours.equals(theirs):  # type: ignore[union-attr]
-        msg = "a and b have different indexes; put them in one order, as in a[b.index]"
+        msg = (
+            "a and b have different indexes; put them in the same order, as in "
+            "a[b.index]"
+        )
         raise DataError(msg)
     values = (other - first)[None, :]
     return Differences(values, _weights(weights, values))

@@ -205,7 +205,10 @@ class Train:
     def _rows(self) -> Interactions:
         """Who had what, which is kept only for metrics that need ``train_rows``."""
         if isinstance(self.had, InteractionCounts):
-            msg = "a metric that reads who had what must need 'train_rows'"
+            msg = (
+                "a metric that reads which user had which item must declare "
+                "'train_rows' in needs"
+            )
             raise TypeError(msg)
         return self.had
 

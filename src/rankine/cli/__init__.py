@@ -17,23 +17,23 @@ from rankine import __version__
 _GROUPS = {
     "Runs and judgements": {
         "evaluate": "Evaluate runs against judgements.",
-        "compare": "Tell whether one run is better than another, and how certain that "
+        "compare": "Show whether one run is better than another, and how certain that "
         "is.",
         "experiment": "Run an experiment in YAML: metrics over many runs.",
         "gate": "Fail if a run fell below its baseline, unless within a margin.",
         "check": "Check judgements and a run before computing any metric.",
-        "reconcile": "Compute a metric as every tool does, and explain why they "
-        "differ.",
+        "reconcile": "Compute a metric as every tool does, and explain why the "
+        "numbers differ.",
         "similarity": "Compare runs with each other.",
         "conventions": "List the named conventions, or show one.",
         "metrics": "List the metrics, or explain one.",
     },
     "What users do": {
         "online": "Summarise what users did, from a log of events.",
-        "ab": "Tell what a variant changes in a live test, and how certain that is.",
-        "plan": "Tell how many users a test needs.",
-        "calibrate": "Tell how often a test errs on your own users.",
-        "interleaving": "Tell which of two rankings in one list users prefer.",
+        "ab": "Show what a variant changes in a live test, and how certain that is.",
+        "plan": "Compute how many users a test needs.",
+        "calibrate": "Measure how often a test errs on your own users.",
+        "interleaving": "Find which of two rankings in one list users prefer.",
         "ctr": "Estimate what recommendations would have earned, from a log.",
     },
     "Reports and samples": {

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rankine.cli.options import reading, refuse_stdin_twice, said, say_how
+from rankine.cli.options import Whole, reading, refuse_stdin_twice, said, say_how
 from rankine.cli.output import FILE, json_option, print_json
 
 
@@ -15,7 +15,7 @@ from rankine.cli.output import FILE, json_option, print_json
 @click.argument("qrels", type=FILE)
 @click.argument("run", type=FILE)
 @click.option(
-    "-k", type=click.IntRange(min=1), default=10, show_default=True,
+    "-k", type=Whole(1), default=10, show_default=True,
     help="The cutoff at which ties and unjudged items are counted.",
 )  # fmt: skip
 @json_option

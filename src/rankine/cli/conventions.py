@@ -35,7 +35,7 @@ def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - a flag
         click.echo("\n".join(_lines(name, width())))
     else:
         click.echo("\n".join(_listing(conventions(), width())))
-        click.echo("\nrankine conventions NAME shows every choice of one.")
+        click.echo("\nrankine conventions NAME shows every choice of a convention.")
 
 
 def _listing(known: Conventions, columns: int | None) -> Iterator[str]:
@@ -75,7 +75,7 @@ def _lines(name: str, columns: int | None) -> Iterator[str]:
         yield from paragraph("", f"{tool.title}: {tool.does}", columns)
         yield from paragraph("", f"Checked against: {tool.checked}.", columns)
         if tool.calls is not None:
-            has = f"It has: {', '.join(tool.calls)}; none of rankine's other metrics."
+            has = f"Of rankine's metrics, it has only {', '.join(tool.calls)}."
             yield from paragraph("", has, columns, hang=2)
         if tool.unlike:
             otherwise = f"Defined differently: {', '.join(tool.unlike.values())}."

@@ -48,8 +48,8 @@ from rankine.cli.progress import progress
 @click.option(
     "--missing-propensity",
     help=(
-        "What to do without a propensity column: error, or items to use 1 / the "
-        "number of items."
+        "What to do without a propensity column: error; or items, which uses 1 / "
+        "the number of items."
     ),
 )
 @click.option("--any-reward", is_flag=True, help="Allow rewards other than 0 and 1.")
@@ -57,7 +57,7 @@ from rankine.cli.progress import progress
     "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
     help=(
         "Which column is the user, item, reward, propensity, predicted, probability "
-        "or position: its name, or its number from 1; - if there is none; repeatable; "
+        "or position: its name, its number from 1, or - if there is none; repeatable; "
         "logged.user=NAME is for one table only."
     ),
 )  # fmt: skip

@@ -51,7 +51,7 @@ def command(
     truth = job.truth(QRELS)
     results = [job.evaluate(truth, job.source(path), path.stem) for path in RUNS]
     console = Terminal()
-    console.print("Three systems answer 50 questions to a cookbook, judged 0 to 3.")
+    console.print("Three systems answer 50 cooking questions, judged 0 to 3.")
     console.print(table_of(results))
     console.print("\nIs hybrid better than vector?")
     better = compare_evaluations(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankine.cli.options import Whole
 from rankine.cli.output import (
     FILE,
     TextPaths,
@@ -41,25 +42,25 @@ _STOPPED = 128 + signal.SIGTERM
 )  # fmt: skip
 @click.option(
     "--dry-run", is_flag=True,
-    help="Show what would be computed and what would be read, and compute nothing.",
+    help="Show what would be computed and read, without computing anything.",
 )  # fmt: skip
 @click.option(
     "--resume/--no-resume", default=True, show_default=True,
-    help="Keep what the folder holds for the same data, or compute everything again.",
+    help="Reuse values in the folder if the data are the same, or compute all again.",
 )  # fmt: skip
 @click.option(
-    "--jobs", type=click.IntRange(min=1, max=1024), default=1, show_default=True,
+    "--jobs", type=Whole(1, 1024), default=1, show_default=True,
     metavar="N", help="How many processes to use.",
 )  # fmt: skip
 @click.option(
-    "--max-cells", type=click.IntRange(min=1, max=1 << 40), default=10_000,
+    "--max-cells", type=Whole(1, 1 << 40), default=10_000,
     show_default=True, metavar="N",
     help="The largest number of runs x conventions x metrics.",
 )  # fmt: skip
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the file.")
 @click.option(
     "--init", is_flag=True,
-    help=f"Write a first {_FIRST} for the judgements and runs given: "
+    help=f"Write a first {_FIRST} for your judgements and runs: "
     "rankine experiment --init QRELS RUN ...",
 )  # fmt: skip
 @report_option
@@ -81,8 +82,8 @@ def command(
 ) -> None:
     """Run the experiment that FILE describes: metrics over many runs.
 
-    Only what is missing in the output folder is computed, so that an experiment can be
-    interrupted, and runs and metrics can be added.
+    Values that are in the output folder are not computed again: you can interrupt an
+    experiment, and add runs and metrics.
 
     \b
     rankine experiment --init qrels.txt runs/*.txt

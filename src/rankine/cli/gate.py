@@ -11,6 +11,7 @@ import click
 from rankine._base.roles import OTHERS, ROLES
 from rankine.cli.compare import sizes
 from rankine.cli.options import (
+    Whole,
     evaluating,
     pairs,
     reading,
@@ -38,14 +39,16 @@ from rankine.cli.output import FILE, json_option, paragraph, print_json, width
     help="With --update, a metric with a value per query: nDCG@10, AP, ...; "
     "repeatable; those with a --margin if not given, or else those of the file.",
 )  # fmt: skip
-@click.option("--strict", is_flag=True, help="Also fail if one cannot tell.")
 @click.option(
-    "--allow-missing", type=click.IntRange(min=0, max=1 << 62), default=0,
+    "--strict", is_flag=True, help="Also fail if the verdict is 'cannot tell'."
+)
+@click.option(
+    "--allow-missing", type=Whole(0), default=0,
     show_default=True, metavar="N",
-    help="How many queries that had items or values in the baseline may have none now.",
+    help="How many queries that had items or values in the baseline may now have none.",
 )  # fmt: skip
 @click.option(
-    "--seed", type=click.IntRange(min=0, max=1 << 62), default=0, show_default=True,
+    "--seed", type=Whole(0), default=0, show_default=True,
     metavar="N", help="The seed of the random sign flips.",
 )  # fmt: skip
 @evaluating
@@ -75,9 +78,9 @@ def command(
 
     Runs are compared query by query. Exit code 0: no query moved, or the run is not
     worse by the margin. 1: the run is worse: it fell, perhaps by the margin or more, or
-    it returns nothing for queries that had items before. If one cannot tell, 0, or 1
-    with --strict. 3: the comparison would mean nothing, as judgements, the convention,
-    a metric or the ids of items changed.
+    it returns nothing for queries that had items before. 0 if the verdict is "cannot
+    tell", or 1 with --strict. 3: the comparison would be meaningless, because the
+    judgements, the convention, a metric or the ids of items changed.
 
     \b
     rankine gate qrels.txt good.run --baseline gate.json --update -m nDCG@10

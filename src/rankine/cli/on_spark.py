@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankine.cli.options import Whole
 from rankine.cli.output import say, values_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ _OPTIONS = (
         "order its rows were given, for conventions that depend on it.",
     ),
     click.option(
-        "--partitions", type=click.IntRange(min=1, max=1 << 30), metavar="N",
+        "--partitions", type=Whole(1, 1 << 30), metavar="N",
         help="With --engine spark, the number of parts that queries are split into; if "
         "not given, Spark decides.",
     ),

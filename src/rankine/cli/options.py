@@ -19,6 +19,36 @@ if TYPE_CHECKING:
     from rankine._io.tables import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
+_ENDLESS = 1 << 30
+"""From here on, an upper bound only keeps numbers within 64 bits."""
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds, which help and errors say in words.
+
+    >>> Whole(1)._describe_range(), Whole(1, 8)._describe_range()
+    ('at least 1', '1 to 8')
+    """
+
+    def __init__(self, least: int, most: int = 1 << 62) -> None:
+        super().__init__(min=least, max=most)
+        self._least, self._most = least, most
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Read a number, and refuse one that is out of bounds."""
+        number = int(click.INT.convert(value, param, ctx))
+        if number < self._least:
+            self.fail(f"{number} is too small; give at least {self._least}", param, ctx)
+        if number > self._most:
+            self.fail(f"{number} is too large; give at most {self._most}", param, ctx)
+        return number
+
+    def _describe_range(self) -> str:  # click puts it into the help
+        if self._most >= _ENDLESS:
+            return f"at least {self._least}"
+        return f"{self._least} to {self._most}"
 
 
 def pairs(
@@ -68,16 +98,16 @@ _OPTIONS = (
     click.option(
         "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
         help=(
-            "Which column is the query, item, grade, score or rank: its name, or its "
-            "number from 1 if there is no header; - if there is none; repeatable; "
-            "qrels.item=COLUMN or run.item=COLUMN is for one file only."
+            "Which column is the query, item, grade, score or rank: its name, its "
+            "number from 1 if there is no header, or - if there is no such column; "
+            "repeatable; qrels.item=COLUMN or run.item=COLUMN is for one file only."
         ),
     ),
     click.option(
         "--format", "formats", multiple=True, metavar="NAME",
         help="trec, trec-loose, msmarco, csv, tsv, beir, movielens, recbole, parquet, "
-        "arrow, json or ndjson, for all files that may have it, as trec-loose and "
-        "msmarco are for runs only; or qrels=NAME, run=NAME.",
+        "arrow, json or ndjson, for all files (trec-loose and msmarco: for runs only); "
+        "or qrels=NAME, run=NAME.",
     ),
     _ENCODING,
     click.option(
@@ -107,8 +137,7 @@ _OF_RULE = (
         "-c", "--convention", default="rankine", show_default=True, metavar="NAME",
         help=(
             "Whose choices the numbers follow: a name (see rankine conventions) or a "
-            "YAML "
-            "file."
+            "YAML file."
         ),
     ),
     click.option(
@@ -127,24 +156,22 @@ _OF_DATA = (
         "-l", "--rel", type=float, metavar="GRADE", help="The smallest relevant grade."
     ),
     click.option(
-        "-M", "--depth", type=click.IntRange(min=1, max=1 << 62), metavar="N",
+        "-M", "--depth", type=Whole(1), metavar="N",
         help="Use only the first N items of each list.",
     ),
     click.option(
-        "--catalog", type=click.IntRange(min=1, max=1 << 62), metavar="N",
+        "--catalog", type=Whole(1), metavar="N",
         help="Number of items in the catalogue, for metrics that need it.",
     ),
     click.option(
         "--train", type=FILE, metavar="FILE",
-        help="Interactions that users had before, for novelty and the like; also "
-        "--format "
-        "train=NAME and --col train.item=COLUMN.",
+        help="Interactions that users had before, for metrics such as Novelty; also "
+        "--format train=NAME and --col train.item=COLUMN.",
     ),
     click.option(
         "--reference", type=FILE, metavar="FILE",
-        help="Lists of another recommender, for Intersection and the like; also "
-        "--format "
-        "reference=NAME and --col reference.item=COLUMN.",
+        help="Lists of another recommender, for metrics such as Intersection; also "
+        "--format reference=NAME and --col reference.item=COLUMN.",
     ),
     click.option(
         "--items", type=FILE, metavar="FILE",
@@ -173,12 +200,12 @@ def _of_engine(what: str) -> tuple[Callable[[Any], Any], ...]:
         click.option(
             "--stream", "engine", flag_value="stream", default=None,
             help=f"Read {what} in parts, so that it may be larger than memory; without "
-            "this, only where it would not fit.",
+            "this, it is read in parts only if it would not fit.",
         ),
         click.option(
             "--memory", "memory_limit", callback=byte_size, metavar="SIZE",
             help=f"The memory that the process may use while {what} is read in parts, "
-            "such as 512M or 2G; half of what is free if not given.",
+            "such as 512M or 2G; half of the free memory if not given.",
         ),
     )  # fmt: skip
 

@@ -40,7 +40,7 @@ _REPORT = click.option(
     help="Write a report too: one HTML file, to be opened in a browser.",
 )  # fmt: skip
 title_option = click.option(
-    "--title", metavar="TEXT", help="What stands at the top of the report."
+    "--title", metavar="TEXT", help="The title at the top of the report."
 )
 notes_option = click.option(
     "--notes", is_flag=True,
@@ -73,7 +73,7 @@ def report_option(function: Any) -> Any:
     @wraps(function)
     def with_report(*arguments: Any, **options: Any) -> Any:
         if options["title"] is not None and options["report"] is None:
-            msg = "--title is that of a report; say where to write it with --report"
+            msg = "--title is for a report; say where to write it with --report"
             raise click.UsageError(msg)
         return function(*arguments, **options)
 

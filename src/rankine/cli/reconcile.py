@@ -30,7 +30,7 @@ from rankine.cli.output import FILE, json_option, print_texts
 )
 @click.option(
     "--explain", nargs=2, metavar="FIRST SECOND",
-    help="Go from one convention to another, one choice at a time.",
+    help="Explain the steps from one convention to another, one choice at a time.",
 )  # fmt: skip
 @with_data
 @json_option

@@ -29,7 +29,7 @@ from rankine.cli.output import (
     "--convention", metavar="NAME",
     help="Which convention, for an experiment with several.",
 )  # fmt: skip
-@click.option("--open", "opens", is_flag=True, help="Open it in a browser.")
+@click.option("--open", "opens", is_flag=True, help="Open the report in a browser.")
 def command(
     results: Path,
     output: Path | None,
@@ -38,13 +38,13 @@ def command(
     convention: str | None,
     opens: bool,  # noqa: FBT001 - a flag
 ) -> None:
-    """Write a report on RESULTS that were saved.
+    """Write a report on saved RESULTS.
 
-    They are a comparison, an evaluation, a summary of events or an A/B test as JSON, or
-    the folder of an experiment or the results.json in it.
+    RESULTS is a comparison, an evaluation, a summary of events or an A/B test as JSON;
+    or the folder of an experiment, or the results.json in it.
 
-    It is one HTML file that needs nothing else: verdicts in words, tables, charts, and
-    the queries that moved most.
+    The report is one HTML file that needs nothing else: verdicts in words, tables,
+    charts, and the queries that moved most.
 
     \b
     rankine report results.json --open

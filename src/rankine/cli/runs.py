@@ -62,7 +62,7 @@ def run_files(arguments: Sequence[Path]) -> list[RunFile]:
     for run in runs:
         if run.name in seen:
             msg = (
-                f"two runs are called {run.name!r}; give one another name, as in "
+                f"two runs are called {run.name!r}; rename one of them, as in "
                 f"NAME={run.path}"
             )
             raise click.UsageError(msg)

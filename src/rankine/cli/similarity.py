@@ -34,7 +34,8 @@ from rankine.cli.runs import run_files
 @click.option(
     "--lenient", is_flag=True,
     help=(
-        "Drop rows without an id and repeated items, rank nan scores last, and say so."
+        "Drop rows without an id and repeated items, rank nan scores last, and "
+        "report how many."
     ),
 )  # fmt: skip
 @json_option

@@ -35,8 +35,8 @@ def test_a_user_is_never_matched_with_a_session() -> None:
         rk.ctr(log(session_id=SESSIONS), lists(user_id=USERS))
 
     assert str(found.value) == (
-        "logged has session_id and recommended has user_id, which are ids of different "
-        "kinds; use the same kind in both, or say which columns are meant, "
+        "logged has session_id and recommended has user_id, and these are different "
+        "kinds of ids; use the same kind in both, or say which columns to use, "
         "columns={'logged.user': ..., 'recommended.user': ...} or "
         "--col logged.user=NAME --col recommended.user=NAME"
     )
@@ -127,7 +127,7 @@ def test_only_columns_that_were_used_are_listed(tmp_path: Path) -> None:
     assert found.notes == (
         f"{path}: item = item_id, reward = click, propensity = pscore",
         (
-            "recommended has no column with a known name for users: everyone is "
+            "recommended has no column with a known name for users, so everyone is "
             "recommended the same items"
         ),
     )
@@ -164,7 +164,7 @@ def test_lists_without_users_say_that_they_are_for_all() -> None:
     notes = rk.ctr(logged, shown).notes
 
     assert notes[-1] == (
-        "recommended has no column with a known name for users: everyone is "
+        "recommended has no column with a known name for users, so everyone is "
         "recommended the same items"
     )
 

@@ -241,7 +241,7 @@ def test_titles_are_no_topics(n: int) -> None:
     (said,) = ev.notes
     assert said == (
         "items: 'title' is not used as a topic, as nearly every text in it is "
-        "different; use it with columns={'features': ...} or --col features=NAME"
+        "different; to use it, give columns={'features': ...} or --col features=NAME"
     )
     assert both.notes == ()
 

@@ -159,10 +159,10 @@ def inter_list_diversity(
         table: the lists.
         k: cutoff.
         distance: the distance of two lists as vectors of 0 and 1: cosine, dice,
-            jaccard, hamming (the share, among all items shown to anybody, of those that
-            only one of the two lists has), cityblock, manhattan and sqeuclidean (their
-            number), or euclidean (its square root). Jaccard and euclidean go through
-            all pairs of lists that share an item.
+            jaccard, hamming (the share of items that only one of the two lists has,
+            among all items shown to anybody), cityblock, manhattan and sqeuclidean
+            (the number of these items), or euclidean (its square root). Jaccard and
+            euclidean go through all pairs of lists that share an item.
         sample: how many users to draw at random, instead of taking all.
         runs: how many samples are drawn; the result is their mean.
         seed: the seed of the random numbers.
@@ -277,8 +277,8 @@ def _inter_list_without(
     del runs, seed
     if sample is not None:
         msg = (
-            "InterListDiversity with sample= draws users at random, so it cannot be "
-            "computed without each user in turn; write it without sample="
+            "InterListDiversity with sample= draws users at random, so it cannot "
+            "leave out one user at a time; write it without sample="
         )
         raise ParameterError(msg)
     values = inter_list_diversity(table, k=k, distance=distance)

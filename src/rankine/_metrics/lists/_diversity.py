@@ -138,7 +138,7 @@ def intra_list_diversity(
             or a function of two vectors. If items= is a function of two items, that is
             the distance.
         by: compare the features of items; or, by the cosine, the users who had them
-            before, where an item that nobody had is at distance 1 from all others.
+            before: an item that nobody had is at distance 1 from all others.
         short: the value of a list in which fewer than two items have features: it has
             none, or counts as 0 (``zero``); or it counts as 0 only if exactly one item
             has features (``one_known``, LensKit), or only if exactly one item is shown

@@ -152,8 +152,8 @@ def user_coverage(
 
     Returns:
         One value for all lists, 0 to 1 as a share; nan without users. The users are
-        those with judgements, who have a value each, 1 or 0, and may have weights;
-        without judgements those of the training data.
+        those with judgements; each has a value, 1 or 0, and may have a weight. Without
+        judgements, they are the users of the training data.
 
     References:
         As RecTools' CoveredUsers, except that it requires only one item even with a

@@ -129,7 +129,7 @@ def long_tail(
         the items.
 
     Examples:
-        Of ten records, eight are of a, so b and c, with one each, are the tail.
+        Eight of ten records are of a, so b and c, with one each, are the tail.
 
         >>> import rankine as rk
         >>> train = {n: ["a"] for n in range(8)} | {8: ["b"], 9: ["c"]}

@@ -76,8 +76,8 @@ def serendipity(
         k: cutoff.
         rel: an item is relevant when its grade is at least this.
         method: what makes an item unexpected: it is ranked above more popular ones; its
-            features differ from those of the user's items (``distance``); or other
-            users had it than had the user's items (``users``).
+            features differ from those of the user's items (``distance``); or the users
+            who had it differ from those who had the user's items (``users``).
 
     Returns:
         One value per user, from 0. By popularity, an item that nobody had is as

@@ -133,7 +133,7 @@ def topic_diversity(table: Recommended, *, k: int | None = None) -> Floats:
         RePlay's CategoricalDiversity, for items of one category each.
 
     Examples:
-        War and love in a list of three items, where five were asked for: 2/5.
+        War and love in a list of three items, with a cutoff of five: 2/5.
 
         >>> import rankine as rk
         >>> kinds = {"a": "war", "b": "war", "c": "love"}

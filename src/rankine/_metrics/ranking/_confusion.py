@@ -95,7 +95,7 @@ def fall_out(
         >>> rk.evaluate(qrels, run, "FallOut(catalog=10)@2").mean
         {'FallOut(catalog=10)@2': 0.125}
 
-        Of two items in the list that are not relevant, one is within the first two.
+        The list has two items that are not relevant; one is within the first two.
 
         >>> qrels, run = {"q": {"a": 1}}, {"q": ["x", "a", "y"]}
         >>> rk.evaluate(qrels, run, "FallOut(universe='list')@2").mean

@@ -140,7 +140,7 @@ def precision(
         {'P@2': 0.5}
 
         The list fills three of five places, two of them with hits: 2 / 5 by the cutoff,
-        2 / 3 by the list, 2 / min(5, 2) by what there is to find.
+        2 / 3 by the list, 2 / min(5, 2) by the number of relevant items.
 
         >>> rk.evaluate(qrels, run, "P@5").mean
         {'P@5': 0.4}

@@ -252,7 +252,7 @@ def inst(
     min_grade: float = 0,
     longest: int | None = None,
 ) -> Floats:
-    """Gain per item for a reader who expects a gain of T and stops sooner as it comes.
+    """Gain per item for a reader who expects a gain T and stops sooner as gain comes.
 
     Formula:
         INST = sum of w(i) g(i) / sum of w(i), where

@@ -280,7 +280,7 @@ def normalized_cumulative_gain(
         TOIS 2002. https://doi.org/10.1145/582415.582418
 
     Examples:
-        Of 3 + 2 that two ranks could hold, the first two hold 2.
+        Two ranks could hold a gain of 3 + 2; the first two hold 2.
 
         >>> import rankine as rk
         >>> qrels, run = {"q": {"a": 2, "b": 3}}, {"q": ["a", "x", "b"]}

@@ -35,8 +35,8 @@ def compatibility(
     Args:
         table: the joined table.
         p: persistence; 0.95 looks at about 20 items.
-        normalize: divide by what the ideal ranking reaches, which is less than the sum
-            of all p^(d-1) if it is short.
+        normalize: divide by the sum for the ideal ranking, which is less than the sum
+            of all p^(d-1) if that ranking is short.
         depth: the last depth d: ``endless``, as in the authors' own program, which ends
             at 1,000; or the length of the longer of the two ``lists`` (ir_measures), so
             that an additional item at the end of a list raises its value.

@@ -47,7 +47,7 @@ def bpref(table: Judged, *, rel: float = 1) -> Floats:
         m_bpref.c, a hit with nothing judged above it counts as 1.
 
     Examples:
-        Two items are relevant and two are not, one of which is above the second hit:
+        Two items are relevant and two are not; one of these is above the second hit:
         (1 + 1 - 1/2) / 2 = 0.75.
 
         >>> import rankine as rk

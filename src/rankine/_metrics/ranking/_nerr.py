@@ -32,10 +32,9 @@ def nerr_8(
     max_grade: float | None = None,
     min_grade: float = 0,
 ) -> Floats:
-    """Gain per item for a reader whom each item satisfies with its gain as probability.
+    """Gain per item for a reader who stops at an item with its gain as probability.
 
-    Of the four metrics here that are rates of gain, it is the closest to ERR, and has
-    the same reader.
+    It is the closest to ERR of the four NERR metrics, and models the same reader.
 
     Formula:
         NERR8@k = sum of w(i) g(i) / sum of w(i) over ranks i <= k, C(i) = 1 - g(i)

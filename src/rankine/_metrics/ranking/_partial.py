@@ -66,8 +66,9 @@ def partial_auc(
             enough.
         rel: an item is relevant when its grade is at least this.
         short: what to do if a list is too short to tell, as it has fewer than n others
-            and lacks a relevant item: ``lowest`` puts what it lacks below the n others
-            (RecTools' ``ignore``), ``undefined`` leaves the query out (``exclude``).
+            and lacks a relevant item: ``lowest`` puts the relevant items it lacks below
+            the n others (RecTools' ``ignore``), ``undefined`` leaves the query out
+            (``exclude``).
 
     Returns:
         One value per query, 0 to 1; nan without relevant items, or without others.

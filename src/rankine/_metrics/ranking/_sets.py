@@ -130,7 +130,7 @@ def set_average_precision(table: Judged, *, rel: float = 1) -> Floats:
         trec_eval, m_set_map.c.
 
     Examples:
-        1/2 of what was retrieved, 1/2 of what there is: 1/4.
+        1/2 of the retrieved items, 1/2 of the relevant items: 1/4.
 
         >>> import rankine as rk
         >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}

@@ -160,8 +160,8 @@ def rank_biased_precision(
         k: cutoff.
         rel: grades below this have no gain; 1 for ``binary`` if not given.
         gain: ``binary``; ``scaled``, the grade over the query's highest if that is
-            above 1, which is what trec_eval 10 means (its code reads a variable that
-            it never sets); ``linear``, the grade itself (ranx), which can exceed 1.
+            above 1, as trec_eval 10 intends (its code reads a variable that it never
+            sets); ``linear``, the grade itself (ranx), which can exceed 1.
         over: what the sum is divided by: ``all`` weights of an endless list, which sum
             to 1 / (1 - p); or the sum for an ``ideal`` list, which has the relevant
             items at its first ranks (LensKit's ``normalize``).

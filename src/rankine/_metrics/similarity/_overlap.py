@@ -179,8 +179,8 @@ def jaccard_kernel(m: Matched, *, k: int | None = None) -> Floats:
 def promoted_kernel(m: Matched, *, k: int = 10) -> Floats:
     """Least item promoted: from how far down the top of a reranked list came.
 
-    Takes, of the first k items of the reranked list, the one that was lowest in the
-    reference; the value is the number of ranks by which it was below k.
+    It takes the first k items of the reranked list, and of these the one that was
+    lowest in the reference; the value is the number of ranks by which it was below k.
 
     Formula:
         LIP_k = max(0, max over the first k of the reranked list of rank_reference - k)

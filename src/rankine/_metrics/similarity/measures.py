@@ -259,7 +259,7 @@ def pearson_kernel(m: Matched, *, on: On = None) -> Floats:
 
     Args:
         m: the lists of two runs, which must have scores.
-        on: ``intersection`` if only the items of both count.
+        on: ``intersection``: only the items of both lists count.
 
     Returns:
         One value per query, -1 to 1; nan with fewer than two items, and where all

@@ -91,7 +91,7 @@ def tails(p: float, size: int) -> tuple[Floats, Floats]:
 def rbo_rank_weight(d: int, p: float) -> float:
     """Weight of one rank in rank-biased overlap.
 
-    What an item that both lists have at rank d adds to RBO.
+    An item that both lists have at rank d adds this weight to RBO.
 
     Formula:
         W(d) = (1 - p) sum_{i >= d} p^(i-1) / i
