@@ -9,6 +9,7 @@ import click
 
 from rankine._base.roles import OTHERS, ROLES
 from rankine.cli.options import (
+    Whole,
     evaluating,
     pairs,
     reading,
@@ -87,15 +88,15 @@ _DRAWS = 100_000
     "one of segments.",
 )  # fmt: skip
 @click.option(
-    "--moved", type=click.IntRange(min=1, max=1 << 62), metavar="N",
+    "--moved", type=Whole(1), metavar="N",
     help="Show the N queries of each pair that moved most, by the first metric.",
 )  # fmt: skip
 @click.option(
-    "--draws", type=click.IntRange(min=1, max=1 << 40), default=_DRAWS,
+    "--draws", type=Whole(1, 1 << 40), default=_DRAWS,
     show_default=True, metavar="N", help="How many random flips or resamples.",
 )  # fmt: skip
 @click.option(
-    "--seed", type=click.IntRange(min=0, max=1 << 62), default=0, show_default=True,
+    "--seed", type=Whole(0), default=0, show_default=True,
     metavar="N", help="The seed of the random draws.",
 )  # fmt: skip
 @evaluating

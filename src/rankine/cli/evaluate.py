@@ -21,6 +21,7 @@ from rankine.cli.on_spark import (
     evaluate_on_spark,
 )
 from rankine.cli.options import (
+    Whole,
     evaluating,
     pairs,
     reading,
@@ -72,7 +73,7 @@ _KEEP = 10
 )  # fmt: skip
 @click.option("-q", "--per-query", is_flag=True, help="Show every query.")
 @click.option(
-    "--worst", type=click.IntRange(min=1, max=1 << 62), metavar="N",
+    "--worst", type=Whole(1), metavar="N",
     help="Show the N worst queries of the first metric: the first items of their "
     "lists, and the relevant items that they missed.",
 )  # fmt: skip
