@@ -45,6 +45,21 @@ def test_corrections_have_names(correction: str, said: str) -> None:
     assert said in text
 
 
+@pytest.mark.parametrize(
+    ("margin", "said"),
+    [
+        ({"y": 1}, "p corrected by Holm's method (those of guardrails are not);"),
+        ({"y": 1, "x": 1}, "p not corrected;"),
+    ],
+)
+def test_p_values_of_guardrails_are_not_said_to_be_corrected(
+    margin: dict[str, float], said: str
+) -> None:
+    test = ab(users(), {"y": "y", "x": "x"}, margin=margin)
+
+    assert said in " ".join(str(test).split())
+
+
 def test_small_p_values_are_bounded() -> None:
     (said,) = ab(users(5000, 0.2), {"y": "y"}).warnings
 

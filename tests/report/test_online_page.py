@@ -421,7 +421,7 @@ def test_without_days_it_says_how_to_keep_them() -> None:
 
     text = page_of(test, None, None, ()).text()
 
-    assert "ab_test(..., daily=True) keeps them" in text
+    assert "daily=True or --daily keeps them" in text
 
 
 def test_clicks_by_position_are_shown(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ _ROWS = 1000
 """Rows of the table of a summary; all of them are in its `table`."""
 _THICK = (
     "Thick lines are intervals for one look at the end; thin lines are always valid: "
-    "they hold however often you look."
+    "they hold at every look."
 )
 _DAILY = (
     "What you would have seen at the end of each day, for the users who count in the "
@@ -56,7 +56,7 @@ _DAILY = (
 _BEYOND = "Days with few users reach beyond the chart."
 _BANDS = (
     " The inner band is the interval for one look; the outer band is always valid: it "
-    "holds however often you look, and begins once there are enough users."
+    "holds at every look, and begins once there are enough users."
 )
 
 
@@ -270,8 +270,8 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
     """Return the effects as they were at the end of each day, with both bands."""
     if test.by_day is None or test.by_day.is_empty():
         says = (
-            "Effects at the end of each day are not kept here; ab_test(..., "
-            "daily=True) keeps them, of a log with times."
+            "Effects at the end of each day are not kept here; daily=True or --daily "
+            "keeps them, for a log with timestamps."
         )
         return [tag("p", says, class_="hint")]
     rows = list(test.by_day.iter_rows(named=True))

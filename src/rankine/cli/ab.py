@@ -143,7 +143,7 @@ def command(
     """Compare the variants of a test with its control, from a log of EVENTS.
 
     Shows the difference and the lift of every metric with their intervals, p-values
-    over users, intervals that hold however often one looks, and whether the arms are as
+    over users, intervals that hold at every look, and whether the arms are as
     large as they should be. EVENTS is as for rankine online.
 
     \b
