@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
@@ -15,7 +15,8 @@ from rankine._online.abresult import ABTest, Settings
 from rankine._online.asked import check_options, opened
 from rankine._online.cohort import cohort_of
 from rankine._online.metrics import check_metrics
-from rankine._online.rules import UNITS
+from rankine._online.rules import UNITS, Rules
+from rankine._online.summary import Accumulator
 from rankine._online.variants import compared, limits_of, margins_of, word
 from rankine._stats.corrections import CORRECTIONS
 from rankine.errors import ParameterError
@@ -189,6 +190,8 @@ def ab_test(
         memory_limit=memory_limit,
     ).with_options(better or {}, cap if isinstance(cap, Mapping) else {})  # fmt: skip
     settings = replace(settings, **limits_of(data, cap, rules))
+    if not given.is_own:
+        settings = replace(settings, rules=_other_rules(data, unit, rules))
     if not given.is_own and not given.has_window:
         cohort = replace(cohort, notes=(*cohort.notes, _RETURNING))
     if winsorize is not None:
@@ -196,6 +199,18 @@ def ab_test(
         cohort = replace(cohort, notes=(*cohort.notes, _NO_SEQUENCE))
     test = compared(cohort, settings, margins_of(margin, cohort), ratio)
     return test if winsorize is None else _without_sequences(test)
+
+
+def _other_rules(
+    data: Any, unit: str | None, rules: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the options for a log that were given and have no setting of their own."""
+    if isinstance(data, Accumulator):
+        read = data.rules
+    else:
+        read = Rules.of(rules if unit is None else {**rules, "unit": unit})
+    own = {"cap", *(each.name for each in fields(Settings))}
+    return {name: value for name, value in read.given().items() if name not in own}
 
 
 def _without_sequences(test: ABTest) -> ABTest:

@@ -13,6 +13,7 @@ from rankine._online.abresult import DECIDED, NOT_WORSE
 from rankine._online.oddities import counted
 from rankine._online.quantiles import DRAWS
 from rankine._online.variants import Margin, place_of
+from rankine._report.online import settings_text
 from rankine._report.tables import html_list, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
@@ -148,7 +149,22 @@ def _reach(row: Mapping[str, Any]) -> str:
 
 def _said(test: ABTest) -> list[str]:
     """Say how to read the effects, how they were made, and how large the arms are."""
-    return [*only_at_the_end(test), how(test), _ratio(test), *_health(test)]
+    return [
+        *only_at_the_end(test),
+        how(test),
+        _ratio(test),
+        *_defined(test),
+        *_health(test),
+    ]
+
+
+def _defined(test: ABTest) -> list[str]:
+    """Say what metrics are where options changed it, and what these are."""
+    rules = settings_text(test.settings.rules)
+    return rules and [
+        *(f"{name} = {says}" for name, says in test.definitions.items()),
+        *rules,
+    ]
 
 
 def _noted(test: ABTest) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count, p_equals, p_text, percent
@@ -33,7 +32,7 @@ from rankine._report.markup import (
 )
 from rankine._report.of_clicks import add_clicks
 from rankine._report.of_comparison import LONG, listed, verdict_mark
-from rankine._report.online import every_in, group_text
+from rankine._report.online import choice_text, every_in, group_text
 from rankine._report.page import Page, meanings, remarks, reproduction
 from rankine._report.tables import brief, number, shown
 
@@ -92,6 +91,7 @@ def _page_of_summary(
     page.add("notes", "Notes", remarks((), notes))
     rows = [("confidence", f"{summary.confidence:g}")]
     rows.append(("groups", ", ".join(summary.groups) or "none"))
+    rows += [(name, choice_text(value)) for name, value in summary.settings.items()]
     page.add("reproduce", "How to reproduce this", reproduction(command, files, rows))
     return page
 
@@ -171,18 +171,13 @@ def _page_of_test(
     add_clicks(page, clicks, names)
     notes = [*_excluded(test.excluded.items()), *test.notes]
     page.add("notes", "Notes", remarks((), notes))
-    choices = [(name, _choice(value)) for name, value in vars(test.settings).items()]
+    choices = [
+        (name, choice_text(value)) for name, value in vars(test.settings).items()
+    ]
     page.add(
         "reproduce", "How to reproduce this", reproduction(command, files, choices)
     )
     return page
-
-
-def _choice(value: Any) -> str:
-    """Return a setting as a table shows it."""
-    if isinstance(value, Mapping):
-        value = ", ".join(f"{name} {size}" for name, size in value.items()) or None
-    return "none" if value is None else str(value)
 
 
 def _summary(test: ABTest, rows: Sequence[dict[str, Any]]) -> list[Markup]:
