@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
+from rankine.errors import ParameterError
 
 
 def users(n: int = 200, share: float = 0.5) -> pl.DataFrame:
@@ -64,6 +65,20 @@ def test_small_p_values_are_bounded() -> None:
     (said,) = ab(users(5000, 0.2), {"y": "y"}).warnings
 
     assert "(p < 0.0001)" in said
+
+
+def test_cuped_of_no_metric_is_refused_and_of_some_is_noted() -> None:
+    events = rk.online.generate(60, days=3, seed=1, before=True).events
+
+    def cuped(metrics: Any) -> Any:
+        return rk.online.ab_test(events, control="A", metrics=metrics, cuped=True)
+
+    for metrics in (["retention_1"], {"p90": ("events", 0.9)}):
+        with pytest.raises(ParameterError, match="cuped cannot be applied to"):
+            cuped(metrics)
+    said = "retention_1: without CUPED, as retention and quantiles have no value"
+    assert any(note.startswith(said) for note in cuped(["ctr", "retention_1"]).notes)
+    assert not any("without CUPED" in note for note in cuped(["ctr"]).notes)
 
 
 def test_cuped_is_said_of_the_metrics_that_have_it() -> None:

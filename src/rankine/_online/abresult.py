@@ -148,8 +148,8 @@ class SampleRatio:
         )
         said = (
             f"the arms are not as large as they should be: {seen} "
-            f"({p_equals(self.p)}); users were lost or doubled in one of them, and no "
-            "result can be trusted"
+            f"({p_equals(self.p)}); users were lost or counted twice in one of them, "
+            "and no result can be trusted"
         )
         return (said,)
 

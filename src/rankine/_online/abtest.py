@@ -24,6 +24,8 @@ from rankine.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rankine._online.cohort import Cohort
+
 _ALWAYS = ("holm", "bonferroni", "none")
 _LIFTS = ("delta", "fieller")
 EXPECTED_N = 10_000
@@ -99,7 +101,7 @@ def ab_test(
             your own.
         segment: a column; effects are also given for each of its segments.
         daily: for events, whether to also give the effects as they were at the end of
-            each day (in UTC), in ``by_day``.
+            each day, in ``by_day``; days are those of ``timezone=``, or of UTC.
         covariates: for a table of your own, {metric: column}, or two columns for a
             ratio: the same quantity before the test, for CUPED.
         cuped: for events, whether to use those before a user's first exposure.
@@ -177,6 +179,7 @@ def ab_test(
     check_flag("cuped", cuped)
     check_flag("daily", daily)
     given = opened(data, metrics, unit, rules)
+    _check_segment(segment, variant, rules)
     if given.is_own:
         _check_own(unit, variant, cap)
     else:
@@ -189,6 +192,8 @@ def ab_test(
         segment=segment, covariates=covariates, cuped=cuped, daily=daily,
         memory_limit=memory_limit,
     ).with_options(better or {}, cap if isinstance(cap, Mapping) else {})  # fmt: skip
+    if cuped:
+        cohort = replace(cohort, notes=(*cohort.notes, *_without_cuped(cohort)))
     settings = replace(settings, **limits_of(data, cap, rules))
     if not given.is_own:
         settings = replace(settings, rules=_other_rules(data, unit, rules))
@@ -199,6 +204,28 @@ def ab_test(
         cohort = replace(cohort, notes=(*cohort.notes, _NO_SEQUENCE))
     test = compared(cohort, settings, margins_of(margin, cohort), ratio)
     return test if winsorize is None else _without_sequences(test)
+
+
+def _check_segment(
+    segment: str | None, variant: str | None, rules: Mapping[str, Any]
+) -> None:
+    """Refuse the column of variants as that of segments."""
+    column = variant or (rules.get("columns") or {}).get("variant", "variant")
+    if segment is not None and segment == column:
+        msg = f"segment must be another column than that of the variants, {column!r}"
+        raise ParameterError(msg)
+
+
+def _without_cuped(cohort: Cohort) -> list[str]:
+    """Name the metrics to which CUPED does not apply; refuse it if those are all."""
+    names = [measure.name for measure in cohort.measures if measure.before is None]
+    if not names:
+        return []
+    why = "retention and quantiles have no value from before the test"
+    if len(names) == len(cohort.measures):
+        msg = f"cuped cannot be applied to {', '.join(names)}: {why}"
+        raise ParameterError(msg)
+    return [f"{', '.join(names)}: without CUPED, as {why}"]
 
 
 def _other_rules(

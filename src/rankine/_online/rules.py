@@ -122,7 +122,9 @@ class Rules:
         check_choice("unit", self.unit, UNITS)
         check_choice("last_page", self.last_page, ("exclude", "heartbeat"))
         check_choice("duplicates", self.duplicates, ("drop", "keep"))
-        check_choice("incomplete", self.incomplete, ("leave out", "keep"))
+        if self.incomplete not in get_args(Incomplete):
+            msg = f"incomplete must be 'leave out' or 'keep', got {self.incomplete!r}"
+            raise ParameterError(msg)
         if self.timezone is not None:
             check_zone(self.timezone)
         engaged = self.engaged

@@ -374,6 +374,12 @@ def checked(
 
 def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
     """Return one row per metric and group of users."""
+    if users.every == "hour" and not users.facts.fine:
+        msg = (
+            "hourly has no effect: the times of the log are days, without a time of "
+            "day; give daily=True or --daily"
+        )
+        raise ParameterError(msg)
     columns = {"variant": users.by, "segment": users.segment, "period": users.every}
     groups = [
         label

@@ -88,8 +88,16 @@ def notes_on(words: AbstractSet[str], rules: Rules) -> list[str]:
         rest = f" and {more:,} more" if more > 0 else ""
         notes.append(f"taken as actions: {', '.join(strange[:_SHOWN])}{rest}")
     there = words | {known.get(word, "action") for word in words}
+    missing = [("engaged", word) for word in sorted(engaging - there)]
+    if rules.exposure is not None:
+        exposing = as_word(rules.exposure)
+        missing += [("exposure", exposing)] * (exposing not in there)
+    missing += [
+        ("kinds= or --kind", word)
+        for word in sorted({*map(as_word, rules.kinds)} - words)
+    ]
     notes += [
-        f"engaged names {word!r}, but the log has no such event{nearest(word, words)}"
-        for word in sorted(engaging - there)
+        f"{name} names {word!r}, but the log has no such event{nearest(word, words)}"
+        for name, word in missing
     ]
     return notes

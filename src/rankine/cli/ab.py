@@ -15,6 +15,7 @@ from rankine.cli.online import (
     metrics_of,
     parts_of_metric,
     reading_events,
+    refuse_nameless,
     rules_of,
 )
 from rankine.cli.options import pairs
@@ -288,7 +289,8 @@ def columns_of(metrics: tuple[str, ...]) -> dict[str, Any]:
     """Read NAME=COLUMN, where the name may be left out."""
     columns = {}
     for text in metrics:
-        name, _, column = text.rpartition("=")
+        name, sign, column = text.rpartition("=")
+        refuse_nameless(text, name, sign)
         columns[name or column] = parts_of_metric(column)
     return columns
 
