@@ -415,7 +415,7 @@ def test_days_show_the_retention_of_who_came_first_on_them() -> None:
 def test_a_window_must_be_long_enough() -> None:
     ok = rk.online.summarize(RETURNING, ["retention_1"], window=2)
     assert ok.table.select("value", "n").rows() == [(1 / 2, 2), (1 / 2, 2)]
-    with pytest.raises(DataError, match="must be 2 days or more, but is 1.5"):
+    with pytest.raises(DataError, match=r"must be 2 days or more, but is 1\.5"):
         rk.online.summarize(RETURNING, ["retention_1"], window=1.5)
     made = rk.online.users(RETURNING, window=1.5)
     with pytest.raises(DataError, match="made with a window of 2 days or more"):
