@@ -193,7 +193,7 @@ def _summary(test: ABTest, rows: Sequence[dict[str, Any]]) -> list[Markup]:
     parts = [points(first, class_="verdicts")]
     if rest:
         more = points(rest, class_="verdicts")
-        words = f"{count(len(rest), 'more sentence')} on segments"
+        words = f"{count(len(rest), 'more comparison')}, by segment"
         parts.append(tag("details", tag("summary", words), more))
     reads = [tag("p", f"{text}.", class_="hint") for text in only_at_the_end(test)]
     return [*parts, *reads]

@@ -79,8 +79,7 @@ users_option = click.option(
 )  # fmt: skip
 @click.option(
     "--most", multiple=True, callback=pairs, metavar="METRIC=SIZE",
-    help="The largest numerator that counts for a user, fixed before the test; "
-    "repeatable.",
+    help="Cap each user's numerator at this size, fixed before the test; repeatable.",
 )  # fmt: skip
 @click.option(
     "--winsorize", type=float, metavar="SHARE",
