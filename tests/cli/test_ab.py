@@ -246,3 +246,18 @@ def test_metrics_of_ones_own_from_standard_input(
         of_input = rankine("ab", "-", *words)
 
     assert (of_input.code, of_input.out) == (0, of_file.out), of_input.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["online", "events.csv"],
+        ["ab", "events.csv", "--control", "A"],
+        ["ab", "events.csv", "--control", "A", "--users", "user_id"],
+    ],
+)
+def test_a_metric_without_a_name_is_refused(rankine: Command, words: list[str]) -> None:
+    done = rankine(*words, "-m", "=clicks")
+
+    assert (done.code, done.out) == (2, "")
+    assert "-m =clicks has no name before '='; give NAME=clicks" in done.err

@@ -218,7 +218,7 @@ def test_load_chooses_a_convention_and_a_single_run(
     assert str(loaded) == str(rk.evaluate(
         home / "qrels.txt", home / "runs" / "hybrid.run", "AP", name="best"
     ))  # fmt: skip
-    with pytest.raises(ParameterError, match="convention= selects one of an"):
+    with pytest.raises(ParameterError, match="convention= or --convention selects one"):
         rk.load(ev.to_json(), convention="rankine")
 
 

@@ -91,7 +91,7 @@ def test_winsorizing_changes_how_often_a_test_of_an_outlier_errs() -> None:
     assert plain.table["false_alarms"].item() == 0
     assert capped.table["low"].item() < 0.05 < capped.table["high"].item()
     (note,) = capped.notes
-    assert note.startswith("s: winsorize=0.99 cuts values above ")
+    assert note.startswith("s: winsorizing at 0.99 cuts values above ")
     assert note.endswith(", of 4 users")  # 400 - 396
 
 

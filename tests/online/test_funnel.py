@@ -222,7 +222,7 @@ def test_who_does_not_count_is_in_no_step() -> None:
         "users with more than 3 events": 1,
         "events of users with more than 3 events": 4,
     }
-    assert "1 user in more than one variant left out: A 1, B 1" in found.notes
+    assert "users in more than one variant, by variant: A 1, B 1" in found.notes
 
 
 def test_repeated_rows_are_one_event_unless_they_are_kept() -> None:

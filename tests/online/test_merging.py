@@ -144,7 +144,7 @@ def test_after_a_part_that_is_refused_half_way_there_is_no_result() -> None:
         lambda: whole.merge(total),
         pickle.loads(pickle.dumps(total)).result,  # noqa: S301
     ):
-        with pytest.raises(DataError, match=r"not read to its end.*; start again"):
+        with pytest.raises(DataError, match=r"failed halfway.*; create a new Acc"):
             go_on()
     assert sessions(whole) == 2
 
@@ -165,7 +165,7 @@ def test_a_full_disk_is_said(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with limited(held_events=2), pytest.raises(NoSpaceError, match=words):
         total.update(more) if way == "update" else total.merge(other)
 
-    with pytest.raises(DataError, match="was not read to its end"):
+    with pytest.raises(DataError, match="failed halfway"):
         total.result()
     assert sessions(other) == 2
 

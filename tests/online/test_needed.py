@@ -123,7 +123,7 @@ def test_days_are_counted_by_who_comes_new() -> None:
     assert many.days == 5 + math.ceil((many.users - 160) / 20)
     assert str(many) == (
         f"ctr: {many.users:,} users to find 0.05, which takes {many.days} "
-        "days at 20 new ones a day"
+        "days at 20 new users a day"
     )
 
 
@@ -134,7 +134,7 @@ def test_days_are_not_known_without_times_or_new_users() -> None:
     assert str(timeless) == f"ctr: {timeless.users:,} users to find 0.05"
     nobody = days_of(visits(100), 0.05)  # who return on the second day
     assert (nobody.days, nobody.per_day) == (None, 0)
-    assert str(nobody).endswith("; nobody new came in the second half of the log")
+    assert str(nobody).endswith("; no new users arrived in the second half of the log")
     table = needed(SPREAD, effect=1)
     assert (table.days, table.per_day) == (None, None)
     assert str(needed([0.1] * 50, effect=1)) == (
@@ -163,9 +163,9 @@ def test_days_of_a_test_and_of_an_accumulator_are_those_of_the_log() -> None:
     ("needed", "sentence"),
     [
         ((5000, 2, 4012.5), ("m: 5,000 users to find 0.05, which takes 2 days at 4,012"
-         " new ones a day")),
-        ((7, 3, 0.25), ("m: 7 users to find 0.05, which takes 3 days at 0.25 new ones a"
-         " day")),
+         " new users a day")),
+        ((7, 3, 0.25), ("m: 7 users to find 0.05, which takes 3 days at 0.25 new users"
+         " a day")),
         ((7, 3, 0.0), "m: 7 users to find 0.05, who came within 3 days of the log"),
     ],
 )  # fmt: skip

@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 
 import rankine as rk
+from rankine._online.rules import Rules
+from rankine._online.words import notes_on
 from rankine.errors import DataError, FormatError, ParameterError
 from tests.online.logs import log
 
@@ -183,6 +185,91 @@ def test_engaged_events_that_the_log_does_not_have_are_named() -> None:
     said = "engaged names 'clik', but the log has no such event; did you mean 'click'?"
     assert said in notes
     assert sum("engaged names" in note for note in notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"kinds": {"clik": "click"}}, "kinds= or --kind names 'clik', but the log"),
+        ({"exposure": "clik"}, "exposure names 'clik', but the log"),
+    ],
+)
+def test_named_events_that_the_log_does_not_have_are_named(
+    options: dict[str, Any], said: str
+) -> None:
+    words = notes_on({"impression", "click"}, Rules(**options))
+
+    assert words == [f"{said} has no such event; did you mean 'click'?"]
+    assert notes_on({"clik", "impression"}, Rules(**options)) == []
+
+
+def test_a_kind_that_no_event_has_is_noted() -> None:
+    frame = log("u A 0 impression\nu A 1 click")
+
+    notes = rk.online.summarize(frame, kinds={"foo": "click"}).notes
+
+    assert "kinds= or --kind names 'foo', but the log has no such event" in notes
+
+
+def test_days_without_times_have_no_hours() -> None:
+    frame = log("u A 0 impression\nu A 1 click").with_columns(
+        timestamp=pl.Series(["2026-03-01", "2026-03-02"])
+    )
+
+    with pytest.raises(ParameterError, match="hourly has no effect: the times of the"):
+        rk.online.summarize(frame, hourly=True)
+    assert rk.online.summarize(frame, daily=True).table.height == 2 * 3 - 2
+
+
+@pytest.mark.parametrize("column", ["variant", "arm"])
+def test_the_variants_are_no_segments(column: str) -> None:
+    frame = log("u A 0 impression\nu A 1 click\nv B 0 impression")
+    frame = frame.rename({"variant": column})
+    said = f"segment must be another column than that of the .*, '{column}'"
+
+    with pytest.raises(ParameterError, match=said):
+        rk.online.ab_test(frame, control="A", metrics=["ctr"], segment=column)
+    with pytest.raises(ParameterError, match=said):
+        rk.online.summarize(frame, ["ctr"], segment=column)
+    users = rk.online.users(frame)
+    with pytest.raises(ParameterError, match="segment must be another column"):
+        rk.online.ab_test(users, control="A", metrics=["ctr"], segment="variant")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"window": 1}, "window= or --window must be 8 days or more, but is 1$"),
+        ({"columns": {"time": None}}, "after 7 days: there are no times$"),
+    ],
+)
+def test_retention_is_refused_with_the_cause_that_holds(
+    options: dict[str, Any], said: str
+) -> None:
+    frame = log("u A 0 impression\nu A 1 click")
+
+    with pytest.raises(DataError, match=said):
+        rk.online.summarize(frame, ["retention_7"], **options)
+
+
+def test_what_was_before_the_exposure_is_no_metric() -> None:
+    frame = log("u A 0 impression\nu A 1 click")
+
+    with pytest.raises(ParameterError, match="clicks_before', which is from before"):
+        rk.online.summarize(frame, {"x": "clicks_before"})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"window": 1e30}, r"window must be at most 13,343,998 days, got 1e\+30"),
+        ({"window": -1}, "window must be above 0 days, got -1"),
+        ({"incomplete": "drop"}, "incomplete must be 'leave out' or 'keep', got 'drop"),
+    ],
+)
+def test_options_out_of_range(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        rk.online.summarize(log("u A 0 click"), **options)
 
 
 # Sessions and duplicates

@@ -334,8 +334,8 @@ def test_the_cap_is_pooled_over_arms() -> None:
     row = test.details.row(0, named=True)
     assert row["control_value"] == 55 / 10
     assert row["value"] == (11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 18 + 18) / 10
-    cut, without = about(test, "winsorize")
-    assert cut == "spent: winsorize=0.9 cuts values above 18, of 2 users"
+    cut, without = about(test, "winsoriz")
+    assert cut == "spent: winsorizing at 0.9 cuts values above 18, of 2 users"
     assert without.startswith("winsorize= leaves no confidence sequence: the caps ")
 
 
@@ -350,10 +350,10 @@ def test_both_sides_of_a_ratio_are_capped() -> None:
     clicks, views = 10 + 11 + 12 + 13 + 14 + 15 + 16 + 3 * 17, 30 + 31 + 32 + 33
     views += 34 + 35 + 36 + 3 * 37
     assert test.details["value"].item() == pytest.approx(clicks / views, rel=1e-15)
-    (cut,) = about(test, "winsorize=0.9")
+    (cut,) = about(test, "winsorizing at 0.9")
     assert cut == (
-        "ctr: winsorize=0.9 cuts numerators above 17 and denominators above 37, of 2 "
-        "users"
+        "ctr: winsorizing at 0.9 cuts numerators above 17 and denominators above 37, "
+        "of 2 users"
     )
 
 
@@ -423,7 +423,7 @@ def test_a_fixed_cap_comes_first() -> None:
     test = compared(users, cap={"spent": 15}, winsorize=0.9)
 
     assert test.details["value"].item() == (11 + 12 + 13 + 14 + 6 * 15) / 10
-    assert "spent: winsorize=0.9 cuts nothing" in test.notes
+    assert "spent: winsorizing at 0.9 cuts nothing" in test.notes
 
 
 def test_users_without_a_value_have_none() -> None:

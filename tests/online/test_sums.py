@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rankine as rk
 from rankine._base.limits import limited
 from rankine.errors import DataError, RankineError, UnknownMetricError
 from tests.online.logs import log, user_sums
@@ -192,12 +193,29 @@ def test_an_event_may_say_who_is_exposed() -> None:
     }
 
 
+def test_an_exposure_that_the_log_does_not_have_is_named() -> None:
+    frame = log("u A 0 impression\nu A 1 click")
+    said = "users never exposed.*; exposure names 'clik', but .*did you mean 'click'"
+
+    with pytest.raises(DataError, match=said):
+        user_sums(frame, ["ctr"], exposure="clik")
+
+
+def test_users_in_both_arms_are_said_to_be_left_out_once() -> None:
+    frame = log("u A 0 impression\nu B 1 impression\nv B 0 impression")
+    text = " ".join(str(rk.online.summarize(frame, ["ctr"])).split())
+
+    assert text.count("1 user in more than one variant") == 1
+    assert "- 1 user in more than one variant: left out" in text
+    assert "- users in more than one variant, by variant: A 1, B 1" in text
+
+
 def test_users_in_both_arms_are_left_out_and_counted() -> None:
     frame = log("u A 0 impression\nu B 1 impression\nv B 0 impression\nw - 0 click")
     found = user_sums(frame, ["ctr"])
 
     assert found.frame["user"].to_list() == ["v"]
-    assert "1 user in more than one variant left out: A 1, B 1" in found.notes
+    assert "users in more than one variant, by variant: A 1, B 1" in found.notes
     assert found.excluded == {
         "users in more than one variant": 1,
         "events of users in more than one variant": 2,

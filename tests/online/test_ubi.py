@@ -80,7 +80,7 @@ def test_hits_are_impressions_with_their_positions() -> None:
     assert log.notes == (
         "1 query without hits counts as an exposure without impressions",
         HITS,
-        "1 click on what no query of theirs showed",
+        "1 click on an item its query did not return",
     )
     sessions = log.events.filter(pl.col("event") == "impression")["session_id"]
     assert sessions.to_list() == ["sx"] * 3 + ["sy"] * 2  # by their events

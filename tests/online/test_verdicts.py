@@ -71,6 +71,35 @@ def test_a_verdict_of_one_look_says_so_once() -> None:
         assert drawn.count(ONE_LOOK) == 1, where
 
 
+@pytest.mark.parametrize(
+    ("hits", "better", "margin", "reach"),
+    [
+        ((500, 520), "higher", "10%", "10 %"),
+        ((500, 480), "lower", 0.05, "0.05"),
+        ((500, 520), "higher", 0.2, None),
+    ],
+)
+def test_not_worse_of_one_look_says_so(
+    hits: tuple[int, int], better: str, margin: Any, reach: str | None
+) -> None:
+    # A difference of 0.02 with an error of sqrt(2 x 0.25 / 999) = 0.0224 is 0.07 from
+    # the margin of 0.05, 3.1 errors; the interval that holds at every look has 3.9 of
+    # them on each side, to -0.067, which is beyond 0.05 and within 0.2.
+    test = ab(arms(kept=hits), "kept", better={"kept": better}, margin={"kept": margin})
+
+    (row,) = test.details.iter_rows(named=True)
+    assert row["verdict"] == "not worse"
+    assert row["always_low"] < 0 < row["always_high"]
+    sentence = (
+        "kept: the verdict holds for one look and may be read only at the planned end "
+        "of the test, as the interval that holds at every look reaches beyond the "
+        f"margin of {reach}"
+    )
+    for where, drawn in drawings(test).items():
+        assert ("holds for one look" in drawn) == bool(reach), where
+        assert drawn.count(sentence) == bool(reach), where
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "hits",

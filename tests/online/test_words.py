@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
+from rankine.errors import ParameterError
 
 
 def users(n: int = 200, share: float = 0.5) -> pl.DataFrame:
@@ -45,10 +46,39 @@ def test_corrections_have_names(correction: str, said: str) -> None:
     assert said in text
 
 
+@pytest.mark.parametrize(
+    ("margin", "said"),
+    [
+        ({"y": 1}, "p corrected by Holm's method (those of guardrails are not);"),
+        ({"y": 1, "x": 1}, "p not corrected;"),
+    ],
+)
+def test_p_values_of_guardrails_are_not_said_to_be_corrected(
+    margin: dict[str, float], said: str
+) -> None:
+    test = ab(users(), {"y": "y", "x": "x"}, margin=margin)
+
+    assert said in " ".join(str(test).split())
+
+
 def test_small_p_values_are_bounded() -> None:
     (said,) = ab(users(5000, 0.2), {"y": "y"}).warnings
 
     assert "(p < 0.0001)" in said
+
+
+def test_cuped_of_no_metric_is_refused_and_of_some_is_noted() -> None:
+    events = rk.online.generate(60, days=3, seed=1, before=True).events
+
+    def cuped(metrics: Any) -> Any:
+        return rk.online.ab_test(events, control="A", metrics=metrics, cuped=True)
+
+    for metrics in (["retention_1"], {"p90": ("events", 0.9)}):
+        with pytest.raises(ParameterError, match="cuped cannot be applied to"):
+            cuped(metrics)
+    said = "retention_1: without CUPED, as retention and quantiles have no value"
+    assert any(note.startswith(said) for note in cuped(["ctr", "retention_1"]).notes)
+    assert not any("without CUPED" in note for note in cuped(["ctr"]).notes)
 
 
 def test_cuped_is_said_of_the_metrics_that_have_it() -> None:

@@ -248,7 +248,7 @@ def test_segments_have_rows_of_their_own() -> None:
 
     text = page_of(test, None, None, ()).text()
     cells = Parsed(text).tables["The effect on each metric"]
-    assert "<summary>3 more sentences on segments</summary>" in text
+    assert "<summary>3 more comparisons, by segment</summary>" in text
     assert cells[0][2] == "segment"
     assert [row[2] for row in cells[1:]] == [
         "all" if row is None else row for row in test.details["segment"]
@@ -421,7 +421,7 @@ def test_without_days_it_says_how_to_keep_them() -> None:
 
     text = page_of(test, None, None, ()).text()
 
-    assert "ab_test(..., daily=True) keeps them" in text
+    assert "daily=True or --daily keeps them" in text
 
 
 def test_clicks_by_position_are_shown(tmp_path: Path) -> None:

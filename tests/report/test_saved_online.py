@@ -157,6 +157,56 @@ def test_the_settings_are_complete() -> None:
     assert (rows["winsorize"], rows["max_events"]) == ("0.9", "1000")
 
 
+GIVEN: dict[str, Any] = {
+    "window": timedelta(hours=36), "max_events": 1000, "timezone": "Asia/Tokyo",
+    "cap": 40.5, "session_gap": 45.0, "engaged": {"share", "click"},
+    "unit": "sessions", "exposure": "impression", "last_page": "heartbeat",
+    "duplicates": "keep", "kinds": {"tap": "click"}, "incomplete": "keep",
+}  # fmt: skip
+SAID: dict[str, Any] = {
+    **GIVEN, "window": 1.5, "session_gap": 45, "engaged": ["click", "share"],
+}  # fmt: skip
+
+
+def test_a_summary_says_which_options_were_given(tmp_path: Path) -> None:
+    summary = rk.online.summarize(EVENTS, **GIVEN)
+    summary.save(tmp_path / "summary.json")
+
+    assert summary.settings == summary.to_dict()["settings"] == SAID
+    assert_same(rk.load(tmp_path / "summary.json"), summary)
+    text = " ".join(str(summary).split())
+    assert "; unit = sessions;" in text
+    assert "settings: kinds = tap click;" in text
+    table = Parsed(page_of(summary, None, None, ()).text()).tables["Choice and value"]
+    rows = {row[0]: row[1] for row in table}
+    assert {*rows} >= {*SAID}
+    assert (rows["window"], rows["engaged"]) == ("1.5", "click, share")
+
+
+def test_what_was_not_given_is_no_setting() -> None:
+    usual = rk.online.summarize(EVENTS, window=None, session_gap=30, kinds={})
+
+    assert usual.settings == {}
+    assert "settings" not in str(usual)
+    read = rk.online.Accumulator(timezone="Asia/Tokyo").update(EVENTS)
+    assert read.result().settings == {"timezone": "Asia/Tokyo"}
+
+
+def test_a_test_of_sessions_does_not_look_like_one_of_users() -> None:
+    metrics = ["conversion_rate"]
+    by_session = ab(metrics=metrics, unit="sessions", engaged=10)
+    read = rk.online.Accumulator(metrics, unit="sessions", engaged=10).update(EVENTS)
+
+    assert by_session.settings.rules == {"engaged": 10, "unit": "sessions"}
+    assert_same(rk.load(by_session.to_json()), by_session)
+    text = " ".join(str(by_session).split())
+    assert "conversion_rate = sessions with a conversion / sessions" in text
+    assert "settings: engaged = 10; unit = sessions" in text
+    assert rk.online.ab_test(read, control="A").settings == by_session.settings
+    assert ab(metrics=metrics).settings.rules == {}
+    assert "conversion_rate =" not in str(ab(metrics=metrics))
+
+
 def test_a_cap_by_metric_and_that_of_an_accumulator_are_settings() -> None:
     read = rk.online.Accumulator(cap=30, window=2, max_events=99).update(EVENTS)
 

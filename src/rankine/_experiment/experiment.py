@@ -237,7 +237,10 @@ def load(source: str | os.PathLike[str], *, convention: str | None = None) -> An
             return result.comparison(convention)
         return result.evaluation(result.runs[0], convention)
     if convention is not None:
-        msg = "convention= selects one of an experiment, but this is a single file"
+        msg = (
+            "convention= or --convention selects one of an experiment, but this is a "
+            "single file"
+        )
         raise ParameterError(msg)
     return load_file(source)
 

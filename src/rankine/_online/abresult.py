@@ -86,6 +86,7 @@ class Settings:
         incomplete: whether users whose window is not over were kept or left out; None
             without a window.
         timezone: the time zone of days; None for UTC.
+        rules: the other options for reading the log that were given, such as ``unit``.
     """
 
     control: str
@@ -104,6 +105,7 @@ class Settings:
     max_events: int | None = None
     incomplete: str | None = None
     timezone: str | None = None
+    rules: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def alpha(self) -> float:
@@ -146,8 +148,8 @@ class SampleRatio:
         )
         said = (
             f"the arms are not as large as they should be: {seen} "
-            f"({p_equals(self.p)}); users were lost or doubled in one of them, and no "
-            "result can be trusted"
+            f"({p_equals(self.p)}); users were lost or counted twice in one of them, "
+            "and no result can be trusted"
         )
         return (said,)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
@@ -15,13 +15,16 @@ from rankine._online.abresult import ABTest, Settings
 from rankine._online.asked import check_options, opened
 from rankine._online.cohort import cohort_of
 from rankine._online.metrics import check_metrics
-from rankine._online.rules import UNITS
+from rankine._online.rules import UNITS, Rules
+from rankine._online.summary import Accumulator
 from rankine._online.variants import compared, limits_of, margins_of, word
 from rankine._stats.corrections import CORRECTIONS
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rankine._online.cohort import Cohort
 
 _ALWAYS = ("holm", "bonferroni", "none")
 _LIFTS = ("delta", "fieller")
@@ -98,7 +101,7 @@ def ab_test(
             your own.
         segment: a column; effects are also given for each of its segments.
         daily: for events, whether to also give the effects as they were at the end of
-            each day (in UTC), in ``by_day``.
+            each day, in ``by_day``; days are those of ``timezone=``, or of UTC.
         covariates: for a table of your own, {metric: column}, or two columns for a
             ratio: the same quantity before the test, for CUPED.
         cuped: for events, whether to use those before a user's first exposure.
@@ -176,6 +179,7 @@ def ab_test(
     check_flag("cuped", cuped)
     check_flag("daily", daily)
     given = opened(data, metrics, unit, rules)
+    _check_segment(segment, variant, rules)
     if given.is_own:
         _check_own(unit, variant, cap)
     else:
@@ -188,7 +192,11 @@ def ab_test(
         segment=segment, covariates=covariates, cuped=cuped, daily=daily,
         memory_limit=memory_limit,
     ).with_options(better or {}, cap if isinstance(cap, Mapping) else {})  # fmt: skip
+    if cuped:
+        cohort = replace(cohort, notes=(*cohort.notes, *_without_cuped(cohort)))
     settings = replace(settings, **limits_of(data, cap, rules))
+    if not given.is_own:
+        settings = replace(settings, rules=_other_rules(data, unit, rules))
     if not given.is_own and not given.has_window:
         cohort = replace(cohort, notes=(*cohort.notes, _RETURNING))
     if winsorize is not None:
@@ -196,6 +204,40 @@ def ab_test(
         cohort = replace(cohort, notes=(*cohort.notes, _NO_SEQUENCE))
     test = compared(cohort, settings, margins_of(margin, cohort), ratio)
     return test if winsorize is None else _without_sequences(test)
+
+
+def _check_segment(
+    segment: str | None, variant: str | None, rules: Mapping[str, Any]
+) -> None:
+    """Refuse the column of variants as that of segments."""
+    column = variant or (rules.get("columns") or {}).get("variant", "variant")
+    if segment is not None and segment == column:
+        msg = f"segment must be another column than that of the variants, {column!r}"
+        raise ParameterError(msg)
+
+
+def _without_cuped(cohort: Cohort) -> list[str]:
+    """Name the metrics to which CUPED does not apply; refuse it if those are all."""
+    names = [measure.name for measure in cohort.measures if measure.before is None]
+    if not names:
+        return []
+    why = "retention and quantiles have no value from before the test"
+    if len(names) == len(cohort.measures):
+        msg = f"cuped cannot be applied to {', '.join(names)}: {why}"
+        raise ParameterError(msg)
+    return [f"{', '.join(names)}: without CUPED, as {why}"]
+
+
+def _other_rules(
+    data: Any, unit: str | None, rules: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the options for a log that were given and have no setting of their own."""
+    if isinstance(data, Accumulator):
+        read = data.rules
+    else:
+        read = Rules.of(rules if unit is None else {**rules, "unit": unit})
+    own = {"cap", *(each.name for each in fields(Settings))}
+    return {name: value for name, value in read.given().items() if name not in own}
 
 
 def _without_sequences(test: ABTest) -> ABTest:

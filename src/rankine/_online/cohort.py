@@ -96,9 +96,9 @@ class Measure:
             if side is not None and cap == 0 < side.max():
                 more = percent(np.count_nonzero(side > 0) / n, 2)
                 msg = (
-                    f"winsorize={share:g} would cap {self.name} at 0, as only {more} "
-                    "of users have more; give a share nearer to 1, or leave the metric "
-                    "out"
+                    f"winsorizing at {share:g} would cap {self.name} at 0, as only "
+                    f"{more} of users have more; give a share nearer to 1, or leave "
+                    "the metric out"
                 )
                 raise DataError(msg)
         return replace(self, cap=caps[0], cap_x=caps[1])
@@ -223,7 +223,7 @@ class Cohort:
             n = count(int(np.count_nonzero(cut)), "user")
             what = f"{' and '.join(parts)}, of {n}" if parts else "nothing"
             before = "; values before the test are not cut" if own.before else ""
-            said.append((own.name, f"winsorize={share:g} cuts {what}{before}"))
+            said.append((own.name, f"winsorizing at {share:g} cuts {what}{before}"))
         return replace(self, measures=measures, notes=(*self.notes, *grouped(said)))
 
 
@@ -366,8 +366,8 @@ def _moved_shares(frame: pl.DataFrame) -> list[str]:
     if p >= ODD_RATIO:
         return []
     said = (
-        f"the shares of the variants changed from day to day ({p_equals(p)}): days "
-        "with other habits weigh more in one arm; compare within days"
+        f"the shares of the variants changed from day to day ({p_equals(p)}): weekday "
+        "effects may bias the comparison; compare within days"
     )
     return [said]
 
@@ -573,10 +573,10 @@ def _refuse_twice(users: pl.Series, origin: Any) -> None:
         return
     frame = users.to_frame()
     first, second = first_repeat(frame) or (0, 0)
-    n = count(len(users) - users.n_unique(), "row")
+    n = count(len(users) - users.n_unique(), "duplicate row")
     msg = (
         f"{origin.where(second)}: user {users[first]!r} appears twice, first in "
-        f"{origin.where(first)} ({n} too many in all); a table of users has one row "
+        f"{origin.where(first)} ({n}); a table of users has one row "
         "per user; for a log of events, give metrics=['ctr', ...], or -m ctr without "
         "--users"
     )

@@ -25,7 +25,13 @@ from rankine._online.rules import CODES, COLUMNS, KINDS, PASSIVE
 from rankine._online.texts import coded
 from rankine._online.times import DAY, SECOND, times
 from rankine._online.words import as_word, as_words, engaging_words, known_words
-from rankine.errors import ColumnNotFoundError, DataError, NoRowsError, nearest
+from rankine.errors import (
+    ColumnNotFoundError,
+    DataError,
+    NoRowsError,
+    ParameterError,
+    nearest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -254,6 +260,10 @@ def _resolved(
             column_of |= _group(table, column_of, role, name)
     if by is None:
         column_of.pop("variant", None)
+    same = column_of.get("segment")
+    if same is not None and same == column_of.get("variant"):
+        msg = f"segment must be another column than that of the groups, {same!r}"
+        raise ParameterError(msg)
     groups = {column_of.get("variant"), column_of.get("segment")}
     if not {"value", "cost"} & set(column_of) or column_of.get("currency") in groups:
         column_of.pop("currency", None)

@@ -108,11 +108,11 @@ class EventLog:
             raise
 
     def refuse_broken(self) -> None:
-        """Refuse a log of which a part was not read to its end."""
+        """Refuse a log if only some events of a part were added."""
         if self._broken:
             msg = (
-                "an earlier part was not read to its end, so that some of its events "
-                "are counted and some are not; start again"
+                "an earlier update() or merge() failed halfway, so only some of its "
+                "events are counted; create a new Accumulator"
             )
             raise DataError(msg)
 

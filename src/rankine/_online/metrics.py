@@ -38,7 +38,7 @@ class OnlineMetric:
         over: what is wrong where the numerator is above the denominator.
         usual: whether it is computed unless others are asked for.
         quantile: the share of users below it, if it is a quantile of the numerator.
-        lacking: what is said instead if something that it needs is missing.
+        lacking: says instead what is missing, if that is not a part of the log.
         after_days: how many days a user must be observed to have a value; None if all
             have one.
     """
@@ -52,7 +52,7 @@ class OnlineMetric:
     over: str = ""
     usual: bool = True
     quantile: float | None = None
-    lacking: str = ""
+    lacking: Callable[[Collection[str], Rules], str] | None = None
     after_days: int | None = None
 
     def counts_users(self, rules: Rules) -> bool:
@@ -157,12 +157,24 @@ def _retention(day: int) -> OnlineMetric:
         (0, 1),
         higher_is_better=True,
         usual=False,
-        lacking=(
-            f"nothing says who came back after {days}: a log needs times; window= or "
-            f"--window, if given, must be {day + 1} days or more; and a table that has "
-            "first exposures counts from these, for variants alone"
+        lacking=lambda missing, rules: (
+            f"nothing says who came back after {days}: "
+            f"{_no_return(day, missing, rules)}"
         ),
         after_days=day + 1,
+    )
+
+
+def _no_return(day: int, missing: Collection[str], rules: Rules) -> str:
+    """Say why it is not known who came back on a day."""
+    if "time" in missing:
+        return "there are no times"
+    if rules.within is not None and rules.within < (day + 1) * DAY:
+        given = f"{rules.within / DAY:g}"
+        return f"window= or --window must be {day + 1} days or more, but is {given}"
+    return (
+        f"the table of users must be made with a window of {day + 1} days or more, or "
+        "without one, and be grouped by variant if it has first exposures"
     )
 
 
@@ -192,7 +204,7 @@ METRICS: dict[str, OnlineMetric] = {
         lambda _: (pl.col("bounces"), pl.col("sessions")),
         lambda rules: (
             "sessions with a single page view and no further action / sessions; "
-            f"{', '.join(PASSIVE)} are no actions; {_session(rules)}"
+            f"{', '.join(PASSIVE)} do not count as actions; {_session(rules)}"
         ),
         lambda _: "sessions",
         lambda _: ("pageview", "time or session"),
@@ -258,6 +270,12 @@ def _column(name: str, metric: str) -> pl.Expr:
                 f"observed for {day + 1} days; retention_{day} leaves these out"
             )
             raise ParameterError(msg)
+    if name.removesuffix("_before") in COLUMNS_OF_USERS and name.endswith("_before"):
+        msg = (
+            f"{metric} reads {name!r}, which is from before the first exposure and so "
+            "cannot be a metric; cuped=True or --cuped uses it to reduce the variance"
+        )
+        raise ParameterError(msg)
     if name not in COLUMNS_OF_USERS:
         msg = (
             f"{metric} reads {name!r}, which is no column of the table of users; there "
@@ -393,8 +411,9 @@ def chosen(
         needs = metric.needs(rules)
         missing = [words for words in needs if not there & set(words.split(" or "))]
         if missing:
-            lacks = f"the log has no {' and no '.join(missing)}"
-            left_out[name] = metric.lacking or lacks
+            left_out[name] = f"the log has no {' and no '.join(missing)}"
+            if metric.lacking is not None:
+                left_out[name] = metric.lacking(missing, rules)
             if asked is not None:
                 msg = f"{name} cannot be computed: {left_out[name]}"
                 raise DataError(msg)

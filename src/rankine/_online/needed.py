@@ -59,12 +59,12 @@ class UsersNeeded(NamedTuple):
         if self.per_day is None:
             return said
         if self.days is None:
-            return f"{said}; nobody new came in the second half of the log"
+            return f"{said}; no new users arrived in the second half of the log"
         days = count(self.days, "day")
         if self.per_day == 0:
             return f"{said}, who came within {days} of the log"
         return (
-            f"{said}, which takes {days} at {_written(self.per_day, 3)} new ones a day"
+            f"{said}, which takes {days} at {_written(self.per_day, 3)} new users a day"
         )
 
     def _repr_html_(self) -> str:

@@ -54,7 +54,7 @@ def oddities(rows: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[st
     pageless = total["pageless_sessions"]
     if pageless and pageless < total["sessions"]:
         n = count(pageless, "session")
-        notes.append(f"{n} without a page view: counted, and none of them bounces")
+        notes.append(f"{n} without a page view: counted, but none as a bounce")
     if untimed := total["untimed_page_views"]:
         n, why = count(untimed, "page view"), ""
         where = " at the end of a session"

@@ -174,9 +174,9 @@ def click_through_rate(
         ctr = clicks / impressions
 
     Args:
-        events: a log, as `summarize` takes it; or
-        clicks: their number, and
-        impressions: theirs.
+        events: a log, as `summarize` takes it.
+        clicks: their total, instead of events.
+        impressions: their total, instead of events.
         confidence: of the interval.
         **rules: how a log is read, as in `summarize`.
 

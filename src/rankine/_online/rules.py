@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from rankine._base.checks import check_choice, check_count, check_flag
@@ -12,8 +13,6 @@ from rankine._online.times import DAY, PERIODS, SECOND, check_zone, span
 from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from rankine._online.times import Every
 
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -123,7 +122,9 @@ class Rules:
         check_choice("unit", self.unit, UNITS)
         check_choice("last_page", self.last_page, ("exclude", "heartbeat"))
         check_choice("duplicates", self.duplicates, ("drop", "keep"))
-        check_choice("incomplete", self.incomplete, ("leave out", "keep"))
+        if self.incomplete not in get_args(Incomplete):
+            msg = f"incomplete must be 'leave out' or 'keep', got {self.incomplete!r}"
+            raise ParameterError(msg)
         if self.timezone is not None:
             check_zone(self.timezone)
         engaged = self.engaged
@@ -160,6 +161,34 @@ class Rules:
     def within(self) -> int | None:
         """Microseconds after the first exposure that count."""
         return None if self.window is None else span("window", self.window, DAY, "days")
+
+    def given(self) -> dict[str, Any]:
+        """Return what differs from the defaults, but for columns, ready for JSON.
+
+        Lengths of time are numbers in the unit of their option.
+
+        >>> Rules(window=timedelta(days=7), engaged={"share", "click"}).given()
+        {'engaged': ['click', 'share'], 'window': 7}
+        """
+        usual = vars(Rules())
+        found = {
+            name: value
+            for name, value in vars(self).items()
+            if name != "columns" and value != usual[name]
+        }
+        if "kinds" in found:
+            found["kinds"] = {str(word): kind for word, kind in self.kinds.items()}
+        if isinstance(self.engaged, Collection):
+            found["engaged"] = sorted(map(str, self.engaged))
+        lengths = {
+            "session_gap": (self.gap, 60 * SECOND), "cap": (self.longest, SECOND),
+            "window": (self.within, DAY), "engaged": (self.engaged_after, SECOND),
+        }  # fmt: skip
+        for name, (length, unit) in lengths.items():
+            if name in found and length is not None:
+                whole, rest = divmod(length, unit)
+                found[name] = length / unit if rest else whole
+        return found
 
 
 def check_titles(

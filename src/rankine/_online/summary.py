@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -57,6 +57,8 @@ class Summary(Drawn):
         events: how many events were read.
         confidence: of the intervals.
         groups: the columns of the groups.
+        settings: the options for reading the log that were given, such as ``window``,
+            with their values; times are numbers in the unit of their option.
     """
 
     table: pl.DataFrame
@@ -67,6 +69,7 @@ class Summary(Drawn):
     events: int
     confidence: float
     groups: tuple[str, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         """Return the table, the definitions and the notes as text."""
@@ -131,6 +134,7 @@ class Summary(Drawn):
             "events": self.events,
             "confidence": self.confidence,
             "groups": list(self.groups),
+            "settings": dict(self.settings),
             "table": plain_rows(self.table),
             "definitions": dict(self.definitions),
             "left_out": dict(self.left_out),
@@ -370,6 +374,12 @@ def checked(
 
 def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
     """Return one row per metric and group of users."""
+    if users.every == "hour" and not users.facts.fine:
+        msg = (
+            "hourly has no effect: the times of the log are days, without a time of "
+            "day; give daily=True or --daily"
+        )
+        raise ParameterError(msg)
     columns = {"variant": users.by, "segment": users.segment, "period": users.every}
     groups = [
         label
@@ -397,7 +407,10 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
                 reasons.append(f"{why} ({of})" if of else why)
     if len(reasons) > _REASONS:
         more = len(reasons) - _REASONS
-        reasons = [*reasons[:_REASONS], f"and {more:,} more without number or interval"]
+        reasons = [
+            *reasons[:_REASONS],
+            f"and {more:,} more without a value or interval",
+        ]
     names = [columns[label] or label for label in groups]
     types: dict[str, Any] = {"metric": pl.String}
     types |= {
@@ -419,6 +432,7 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
         users.facts.n_read,
         confidence,
         tuple(names),
+        users.rules.given(),
     )
 
 

@@ -37,7 +37,7 @@ from rankine._online.users import (
     by_number,
     is_arm,
 )
-from rankine._online.words import notes_on
+from rankine._online.words import notes_on, without_exposure
 from rankine._tables.segments import stable_order
 from rankine.errors import DataError, ParameterError
 
@@ -509,7 +509,8 @@ class UserCounts:
                 )
         if not users.any():
             reasons = ", ".join(counted(n, reason) for reason, n in excluded.items())
-            msg = f"no user is left: {reasons}"
+            missing = without_exposure(self.facts.words, self.rules)
+            msg = "; ".join([f"no user is left: {reasons}", *missing])
             if any(reason.startswith(_INCOMPLETE) for reason in excluded):
                 msg = (
                     f"{msg}; incomplete='keep' or --keep-incomplete keeps those whose "
@@ -566,8 +567,7 @@ class UserCounts:
         n_arms = self.seen["n_variants"].to_numpy()
         several = n_arms > 1
         if several.any():
-            said = f"{count(int(several.sum()), 'user')} in more than one variant"
-            notes.append(f"{said} left out{self._each_of(several)}")
+            notes += self._each_of(several)
             self._leave(excluded, "in more than one variant", several)
         is_seen = n_arms > 0
         if self.exposes:
@@ -577,14 +577,14 @@ class UserCounts:
         kept: Bools = ~several & is_seen
         return kept
 
-    def _each_of(self, users: Bools) -> str:
-        """Say how many of some users were seen in each variant, if that is known."""
+    def _each_of(self, users: Bools) -> list[str]:
+        """Say how many users of several variants each has seen, if that is known."""
         if "variants" not in self.seen.columns:
-            return ""
+            return []
         arms = self.seen["variants"].filter(pl.Series(users)).explode().to_numpy()
         n_of, names = np.bincount(arms).tolist(), self.texts["variant"]
         said = [f"{names[arm]} {n:,}" for arm, n in enumerate(n_of) if n]
-        return f": {', '.join(said)}"
+        return [f"users in more than one variant, by variant: {', '.join(said)}"]
 
     def _leave(self, excluded: dict[str, int], words: str, users: Bools) -> None:
         """Count the users who are left out, and their events."""

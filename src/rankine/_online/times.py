@@ -23,6 +23,8 @@ HOUR = 60 * 60 * SECOND
 """Microseconds in an hour."""
 DAY = 24 * HOUR
 """Microseconds in a day."""
+_LONGEST = 1 << 60
+"""Lengths of time are below this: 36,533 years."""
 Every = Literal["day", "week", "hour"]
 """What is kept separate, and the column that says which one a row is of."""
 PERIODS: tuple[Every, ...] = ("day", "week", "hour")
@@ -191,8 +193,9 @@ def span(name: str, given: float | timedelta, unit: int, word: str) -> int:
         raise ParameterError(msg)
     else:
         size = float(given) * unit
-    if not 0 < size < 1 << 60:
-        msg = f"{name} must be above 0 {word} and no longer than a life, got {given!r}"
+    if not 0 < size < _LONGEST:
+        most = f"at most {_LONGEST // unit:,}" if size > 0 else "above 0"
+        msg = f"{name} must be {most} {word}, got {given!r}"
         raise ParameterError(msg)
     return round(size)
 

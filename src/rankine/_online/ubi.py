@@ -175,7 +175,9 @@ def from_ubi(
     if "item_id" in clicks.columns:
         strays = clicks.join(shown, on=_PAIR, how="anti").height
         if strays:
-            notes.append(f"{count(strays, 'click')} on what no query of theirs showed")
+            notes.append(
+                f"{count(strays, 'click')} on an item its query did not return"
+            )
     return UbiLog(done, tuple(notes), shown, clicks)
 
 

@@ -84,6 +84,10 @@ class Margin:
         check_number(f"the {option} of {name}", size, above=0)
         return cls(float(size) / 100 if relative else float(size), relative)
 
+    def of(self, control: float) -> float:
+        """Return it as a difference from the value of the control."""
+        return self.size * abs(control) if self.relative else self.size
+
     def __str__(self) -> str:
         """Return it as a user would write it."""
         return f"{100 * self.size:g}%" if self.relative else f"{self.size:g}"

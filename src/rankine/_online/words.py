@@ -87,9 +87,30 @@ def notes_on(words: AbstractSet[str], rules: Rules) -> list[str]:
         more = len(strange) - _SHOWN
         rest = f" and {more:,} more" if more > 0 else ""
         notes.append(f"taken as actions: {', '.join(strange[:_SHOWN])}{rest}")
-    there = words | {known.get(word, "action") for word in words}
-    notes += [
-        f"engaged names {word!r}, but the log has no such event{nearest(word, words)}"
-        for word in sorted(engaging - there)
-    ]
+    there = _with_kinds(words, rules)
+    notes += _missing("engaged", engaging - there, words)
+    notes += without_exposure(words, rules)
+    notes += _missing("kinds= or --kind", {*map(as_word, rules.kinds)} - words, words)
     return notes
+
+
+def without_exposure(words: AbstractSet[str], rules: Rules) -> list[str]:
+    """Say that a log has no event that exposes users, if so."""
+    named = set() if rules.exposure is None else {as_word(rules.exposure)}
+    return _missing("exposure", named - _with_kinds(words, rules), words)
+
+
+def _with_kinds(words: AbstractSet[str], rules: Rules) -> AbstractSet[str]:
+    """Return the words of a log, and the kinds of its events."""
+    known = known_words(rules)
+    return words | {known.get(word, "action") for word in words}
+
+
+def _missing(
+    option: str, named: AbstractSet[str], words: AbstractSet[str]
+) -> list[str]:
+    """Say which words an option names although the log does not have them."""
+    return [
+        f"{option} names {word!r}, but the log has no such event{nearest(word, words)}"
+        for word in sorted(named)
+    ]

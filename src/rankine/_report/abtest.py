@@ -12,7 +12,8 @@ from rankine._base.text import grouped, p_equals, p_text, percent
 from rankine._online.abresult import DECIDED, NOT_WORSE
 from rankine._online.oddities import counted
 from rankine._online.quantiles import DRAWS
-from rankine._online.variants import place_of
+from rankine._online.variants import Margin, place_of
+from rankine._report.online import settings_text
 from rankine._report.tables import html_list, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
@@ -33,7 +34,7 @@ _CORRECTED = {
 
 _ONE_LOOK = (
     "the verdict holds for one look and may be read only at the planned end of the "
-    "test, as the interval that holds at every look includes 0"
+    "test, as the interval that holds at every look"
 )
 
 
@@ -122,21 +123,48 @@ def _size(row: Mapping[str, Any]) -> str:
 def only_at_the_end(test: ABTest) -> list[str]:
     """Name the effects whose verdict rests on one look, if there are any.
 
-    Their intervals that hold at every look include 0, which would seem to contradict
-    the verdict.
+    Their intervals that hold at every look include 0, or reach beyond the margin of a
+    guardrail, which would seem to contradict the verdict.
     """
     rows = list(test.details.iter_rows(named=True))
     others = list(dict.fromkeys(row["variant"] for row in rows))
     return grouped(
-        (place_of(row, others), _ONE_LOOK)
+        (place_of(row, others), f"{_ONE_LOOK} {reach}")
         for row in rows
-        if row["verdict"] in DECIDED and row["always_low"] <= 0 <= row["always_high"]
+        if (reach := _reach(row))
     )
+
+
+def _reach(row: Mapping[str, Any]) -> str:
+    """Say how the interval that holds at every look contradicts a verdict, if so."""
+    low, high = row["always_low"], row["always_high"]
+    if row["verdict"] in DECIDED and low <= 0 <= high:
+        return "includes 0"
+    if row["verdict"] == NOT_WORSE:
+        most = Margin.read(row["metric"], row["margin"]).of(row["control_value"])
+        if (low < -most) if row["higher_is_better"] else (high > most):
+            return f"reaches beyond the margin of {_margin(row)}"
+    return ""
 
 
 def _said(test: ABTest) -> list[str]:
     """Say how to read the effects, how they were made, and how large the arms are."""
-    return [*only_at_the_end(test), how(test), _ratio(test), *_health(test)]
+    return [
+        *only_at_the_end(test),
+        how(test),
+        _ratio(test),
+        *_defined(test),
+        *_health(test),
+    ]
+
+
+def _defined(test: ABTest) -> list[str]:
+    """Say what metrics are where options changed it, and what these are."""
+    rules = settings_text(test.settings.rules)
+    return rules and [
+        *(f"{name} = {says}" for name, says in test.definitions.items()),
+        *rules,
+    ]
 
 
 def _noted(test: ABTest) -> list[str]:
@@ -160,15 +188,23 @@ def how(test: ABTest) -> str:
         way += f"; what users count is capped at its {settings.winsorize:g} quantile"
     if settings.max_events is not None:
         way += f"; users with more than {settings.max_events:,} events left out"
-    corrected = _CORRECTED.get(
-        settings.correction, f"corrected by {settings.correction}"
-    )
     return (
-        f"{100 * settings.confidence:g} % intervals; {way}; p {corrected}; "
-        "what is "
-        "'always' holds however often one looks, and is tightest with "
+        f"{100 * settings.confidence:g} % intervals; {way}; p {_correction(test)}; "
+        "always-valid intervals hold at every look, and are tightest with "
         f"{settings.expected_n:,} users"
     )
+
+
+def _correction(test: ABTest) -> str:
+    """Say how p-values were corrected; those of guardrails never are."""
+    margins = test.details["margin"]
+    if not margins.null_count():
+        return _CORRECTED["none"]
+    how = test.settings.correction
+    corrected = _CORRECTED.get(how, f"corrected by {how}")
+    if margins.null_count() < len(margins) and how != "none":
+        corrected += " (those of guardrails are not)"
+    return corrected
 
 
 def _cuped(test: ABTest) -> str:
@@ -262,8 +298,8 @@ def _ratio(test: ABTest) -> str:
     srm = test.srm
     users = ", ".join(f"{name} {n:,}" for name, n in srm.counts.items())
     return (
-        f"users: {users}; sample ratio p {p_text(srm.p)}, at every look "
-        f"{p_text(srm.p_anytime)}"
+        f"users: {users}; sample-ratio check: {p_equals(srm.p)} (always-valid: "
+        f"{p_text(srm.p_anytime)})"
     )
 
 

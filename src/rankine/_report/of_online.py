@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rankine._base.text import count, p_equals, p_text, percent
@@ -33,7 +32,7 @@ from rankine._report.markup import (
 )
 from rankine._report.of_clicks import add_clicks
 from rankine._report.of_comparison import LONG, listed, verdict_mark
-from rankine._report.online import every_in, group_text
+from rankine._report.online import choice_text, every_in, group_text
 from rankine._report.page import Page, meanings, remarks, reproduction
 from rankine._report.tables import brief, number, shown
 
@@ -47,7 +46,7 @@ _ROWS = 1000
 """Rows of the table of a summary; all of them are in its `table`."""
 _THICK = (
     "Thick lines are intervals for one look at the end; thin lines are always valid: "
-    "they hold however often you look."
+    "they hold at every look."
 )
 _DAILY = (
     "What you would have seen at the end of each day, for the users who count in the "
@@ -56,7 +55,7 @@ _DAILY = (
 _BEYOND = "Days with few users reach beyond the chart."
 _BANDS = (
     " The inner band is the interval for one look; the outer band is always valid: it "
-    "holds however often you look, and begins once there are enough users."
+    "holds at every look, and begins once there are enough users."
 )
 
 
@@ -92,6 +91,7 @@ def _page_of_summary(
     page.add("notes", "Notes", remarks((), notes))
     rows = [("confidence", f"{summary.confidence:g}")]
     rows.append(("groups", ", ".join(summary.groups) or "none"))
+    rows += [(name, choice_text(value)) for name, value in summary.settings.items()]
     page.add("reproduce", "How to reproduce this", reproduction(command, files, rows))
     return page
 
@@ -171,18 +171,13 @@ def _page_of_test(
     add_clicks(page, clicks, names)
     notes = [*_excluded(test.excluded.items()), *test.notes]
     page.add("notes", "Notes", remarks((), notes))
-    choices = [(name, _choice(value)) for name, value in vars(test.settings).items()]
+    choices = [
+        (name, choice_text(value)) for name, value in vars(test.settings).items()
+    ]
     page.add(
         "reproduce", "How to reproduce this", reproduction(command, files, choices)
     )
     return page
-
-
-def _choice(value: Any) -> str:
-    """Return a setting as a table shows it."""
-    if isinstance(value, Mapping):
-        value = ", ".join(f"{name} {size}" for name, size in value.items()) or None
-    return "none" if value is None else str(value)
 
 
 def _summary(test: ABTest, rows: Sequence[dict[str, Any]]) -> list[Markup]:
@@ -198,7 +193,7 @@ def _summary(test: ABTest, rows: Sequence[dict[str, Any]]) -> list[Markup]:
     parts = [points(first, class_="verdicts")]
     if rest:
         more = points(rest, class_="verdicts")
-        words = f"{count(len(rest), 'more sentence')} on segments"
+        words = f"{count(len(rest), 'more comparison')}, by segment"
         parts.append(tag("details", tag("summary", words), more))
     reads = [tag("p", f"{text}.", class_="hint") for text in only_at_the_end(test)]
     return [*parts, *reads]
@@ -270,8 +265,8 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
     """Return the effects as they were at the end of each day, with both bands."""
     if test.by_day is None or test.by_day.is_empty():
         says = (
-            "Effects at the end of each day are not kept here; ab_test(..., "
-            "daily=True) keeps them, of a log with times."
+            "Effects at the end of each day are not kept here; daily=True or --daily "
+            "keeps them, for a log with timestamps."
         )
         return [tag("p", says, class_="hint")]
     rows = list(test.by_day.iter_rows(named=True))

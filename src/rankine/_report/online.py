@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -87,12 +88,33 @@ def _lines(result: Summary | Funnel, n_rows: int) -> list[str]:
         more = f"{n_rows - _ROWS:,} more rows are in .table, --csv and --json."
         lines = [more, *lines]
     lines += [f"{name} = {says}" for name, says in result.definitions.items()]
+    if not isinstance(result, Funnel):
+        lines += settings_text(result.settings)
     lines += [
         f"- {counted(n, reason)}: left out" for reason, n in result.excluded.items()
     ]
     if not isinstance(result, Funnel):
         lines += [f"- no {name}: {why}" for name, why in result.left_out.items()]
     return lines + [f"- {note}" for note in result.notes]
+
+
+def choice_text(value: Any) -> str:
+    """Return the value of an option in words.
+
+    >>> choice_text(["click", "share"]), choice_text({"ctr": "2%"}), choice_text(None)
+    ('click, share', 'ctr 2%', 'none')
+    """
+    if isinstance(value, Mapping):
+        value = [f"{name} {part}" for name, part in value.items()]
+    if isinstance(value, list):
+        value = ", ".join(map(str, value)) or None
+    return "none" if value is None else str(value)
+
+
+def settings_text(settings: Mapping[str, Any]) -> list[str]:
+    """Return in a line the options that were given for the log; none if none were."""
+    each = [f"{name} = {choice_text(value)}" for name, value in settings.items()]
+    return [f"settings: {'; '.join(each)}"] * bool(each)
 
 
 def to_html(result: Summary | Funnel) -> str:

@@ -92,6 +92,7 @@ def read_summary(node: Node) -> Summary:
         node["events"].count(),
         confidence,
         tuple(groups),
+        {name: _given(part) for name, part in node["settings"].entries().items()},
     )
 
 
@@ -152,6 +153,9 @@ def _settings(node: Node, name: str) -> Settings:
         max_events=None if most.value is None else most.count(),
         incomplete=incomplete,
         timezone=timezone,
+        rules={
+            option: _given(part) for option, part in node["rules"].entries().items()
+        },
     )
     try:
         check_settings(settings)
@@ -166,6 +170,17 @@ def _ratio(node: Node) -> SampleRatio:
     shares = {name: _finite(node["shares"][name]) for name in counts}
     numbers = (_finite(node[name]) for name in ("p", "p_anytime", "threshold"))
     return SampleRatio(counts, shares, *numbers)
+
+
+def _given(node: Node) -> Any:
+    """Return the value of an option: a number, words, or words by word."""
+    if isinstance(node.value, dict):
+        return node.texts_by_name()
+    if isinstance(node.value, list):
+        return list(node.texts())
+    if isinstance(node.value, int):
+        return node.count()
+    return node.text() if isinstance(node.value, str) else _finite(node)
 
 
 def _finite(node: Node) -> float:

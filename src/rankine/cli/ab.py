@@ -15,6 +15,7 @@ from rankine.cli.online import (
     metrics_of,
     parts_of_metric,
     reading_events,
+    refuse_nameless,
     rules_of,
 )
 from rankine.cli.options import pairs
@@ -78,8 +79,7 @@ users_option = click.option(
 )  # fmt: skip
 @click.option(
     "--most", multiple=True, callback=pairs, metavar="METRIC=SIZE",
-    help="The largest numerator that counts for a user, fixed before the test; "
-    "repeatable.",
+    help="Cap each user's numerator at this size, fixed before the test; repeatable.",
 )  # fmt: skip
 @click.option(
     "--winsorize", type=float, metavar="SHARE",
@@ -143,7 +143,7 @@ def command(
     """Compare the variants of a test with its control, from a log of EVENTS.
 
     Shows the difference and the lift of every metric with their intervals, p-values
-    over users, intervals that hold however often one looks, and whether the arms are as
+    over users, intervals that hold at every look, and whether the arms are as
     large as they should be. EVENTS is as for rankine online.
 
     \b
@@ -288,7 +288,8 @@ def columns_of(metrics: tuple[str, ...]) -> dict[str, Any]:
     """Read NAME=COLUMN, where the name may be left out."""
     columns = {}
     for text in metrics:
-        name, _, column = text.rpartition("=")
+        name, sign, column = text.rpartition("=")
+        refuse_nameless(text, name, sign)
         columns[name or column] = parts_of_metric(column)
     return columns
 

@@ -219,12 +219,20 @@ def metrics_of(metrics: Sequence[str]) -> Any:
         return list(metrics) or None
     asked = {}
     for text in metrics:
-        name, _, column = text.rpartition("=")
+        name, sign, column = text.rpartition("=")
+        refuse_nameless(text, name, sign)
         if (name or column) in asked:
             msg = f"-m {name or column} is given twice"
             raise click.UsageError(msg)
         asked[name or column] = parts_of_metric(column)
     return asked
+
+
+def refuse_nameless(text: str, name: str, sign: str) -> None:
+    """Refuse -m =COLUMN."""
+    if sign and not name:
+        msg = f"-m {text} has no name before '='; give NAME{text}"
+        raise click.UsageError(msg)
 
 
 def parts_of_metric(text: str) -> Any:
