@@ -272,8 +272,7 @@ def evaluated(
     result = rk.evaluate(qrels, run, names)
     assert result.queries == list(qrels)
     return {
-        name: result.per_query[name].to_numpy().astype(np.float64)
-        for name in names
+        name: result.per_query[name].to_numpy().astype(np.float64) for name in names
     }
 
 

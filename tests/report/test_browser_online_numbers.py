@@ -157,7 +157,8 @@ def test_an_ab_test(
         ["always_correction", "holm"], ["lift", "delta"], ["expected_n", "10000"],
         ["cuped", "False"], ["seed", "0"], ["margin", "engagement_rate 2%"],
         ["cap", "none"], ["page_cap", "none"], ["window", "none"],
-        ["winsorize", "none"], ["max_events", "none"],
+        ["winsorize", "none"], ["max_events", "none"], ["incomplete", "none"],
+        ["timezone", "none"], ["rules", "none"],
     ]  # fmt: skip
     wanted["Package and version"] = PACKAGES
     assert seen == wanted
@@ -168,6 +169,7 @@ def test_an_ab_test(
         of_lift = f"{lift(row['lift_low'])} to {lift(row['lift_high'])}"
         p = p4(row["p_corrected"])
         sure = f"p {p if p.startswith('<') else f'= {p}'}"
+        sure += " after Holm's correction for 4 effects" * (not row["margin"])
         words = f"B is better than A in ctr by {plus(row['difference'])} ({bounds}; "
         if row["margin"]:
             words = (

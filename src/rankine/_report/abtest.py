@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.text import Text
 
-from rankine._base.text import grouped, p_equals, p_text, percent
+from rankine._base.text import count, grouped, p_equals, p_text, percent
 from rankine._online.abresult import DECIDED, NOT_WORSE
 from rankine._online.oddities import counted
 from rankine._online.quantiles import DRAWS
 from rankine._online.variants import Margin, place_of
 from rankine._report.online import settings_text
+from rankine._report.pairs import IN_WORDS
 from rankine._report.tables import html_list, html_table, number, shown
 from rankine._report.text import ENDLESS, plain_text, table_with
 
@@ -80,20 +81,33 @@ def to_markdown(test: ABTest) -> str:
 
 def sentences(test: ABTest) -> list[str]:
     """Say in words what was found of each effect, in the order of `details`."""
-    control = shown(test.settings.control)
-    return [_sentence(row, control) for row in test.details.iter_rows(named=True)]
+    control, after = shown(test.settings.control), _after(test)
+    rows = test.details.iter_rows(named=True)
+    return [_sentence(row, control, after) for row in rows]
 
 
-def _sentence(row: Mapping[str, Any], a: str) -> str:
+def _after(test: ABTest) -> str:
+    """Say what p-values are corrected for, as their intervals are not."""
+    tested = test.details["margin"].is_null() & test.details["p_corrected"].is_not_nan()
+    n, how = int(tested.sum()), IN_WORDS.get(test.settings.correction)
+    if n <= 1 or how is None:
+        return ""
+    return f" after {how} for {count(n, 'effect')}"
+
+
+def _sentence(row: Mapping[str, Any], a: str, after: str) -> str:
     b, metric, verdict = shown(row["variant"]), shown(row["metric"]), row["verdict"]
     where = "" if row.get("segment") is None else f"{shown(row['segment'])}: "
+    size = _size(row, after)
     if verdict in DECIDED and row["higher_is_better"] is None:
-        return f"{where}{metric} is {verdict} in {b} than in {a} by {_size(row)}."
+        return (
+            f"{where}{metric} is {verdict} in {b} than in {a} by {_size(row, after)}."
+        )
     if verdict in DECIDED:
-        return f"{where}{b} is {verdict} than {a} in {metric} by {_size(row)}."
+        return f"{where}{b} is {verdict} than {a} in {metric} by {_size(row, after)}."
     found = "the difference is undefined"
     if not math.isnan(row["difference"]):
-        found = f"the difference is {_size(row)}"
+        found = f"the difference is {size}"
     by = "" if row["margin"] is None else f"by {_margin(row)} or more"
     if verdict == NOT_WORSE:
         return f"{where}{b} is not worse than {a} in {metric} {by}: {found}."
@@ -106,12 +120,13 @@ def _sentence(row: Mapping[str, Any], a: str) -> str:
     return f"{where}Whether {asked} cannot be told: {found}."
 
 
-def _size(row: Mapping[str, Any]) -> str:
+def _size(row: Mapping[str, Any], after: str) -> str:
     """Return a difference with its interval and p, and the lift."""
-    p = p_equals(row["p_corrected"])
+    p = p_equals(row["p_corrected"]) + after
     if row["margin"] is not None:
         # The p of a guardrail is for being worse by the margin, and never says worse.
-        p = "" if row["verdict"] in DECIDED else f"one-sided {p}"
+        one_sided = f"one-sided {p_equals(row['p_corrected'])}"
+        p = "" if row["verdict"] in DECIDED else one_sided
     bounds = _bounds(row["low"], row["high"], signed)
     inside = "; ".join(filter(None, (bounds, p)))
     size = f"{signed(row['difference'])} ({inside})"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Ints
     from rankine._evaluate.compare.comparison import Comparison
 
-_BY = {
+IN_WORDS = {
     "holm": "Holm's correction",
     "bonferroni": "Bonferroni's correction",
     "bh": "Benjamini and Hochberg's correction",
@@ -92,7 +92,7 @@ def _is_corrected(n: int, how: Any) -> bool:
 
 
 def _corrected(comparison: Comparison, n: int) -> str:
-    by = _BY[comparison.settings.correction]
+    by = IN_WORDS[comparison.settings.correction]
     return f"{by} for {count(n, _noun(comparison))}"
 
 
@@ -129,7 +129,7 @@ def tested(comparison: Comparison) -> str:
     how, sizes = comparison.settings, _sizes(comparison)
     if not _is_corrected(max(sizes), how):
         return how.test
-    return f"{how.test}; p after {_BY[how.correction]} for {_several(comparison)}"
+    return f"{how.test}; p after {IN_WORDS[how.correction]} for {_several(comparison)}"
 
 
 def letters_mark(comparison: Comparison) -> list[str]:
@@ -139,7 +139,7 @@ def letters_mark(comparison: Comparison) -> list[str]:
     how, sizes = comparison.settings, _sizes(comparison)
     test = f"Test: {how.test} at {how.alpha:g}"
     if _is_corrected(max(sizes), how):
-        test += f", {_BY[how.correction]} for {_several(comparison)}"
+        test += f", {IN_WORDS[how.correction]} for {_several(comparison)}"
     return ["Letters mark the systems that a system beats", test]
 
 
@@ -177,7 +177,7 @@ def further_findings(comparison: Comparison) -> str:
     who = "1 pair differs" if n == 1 else f"{count(n, 'pair')} differ"
     whose = "its" if n == 1 else "their"
     return (
-        f"{who} by a later step of {_BY[how.correction]}, though 0 is in {whose} "
+        f"{who} by a later step of {IN_WORDS[how.correction]}, though 0 is in {whose} "
         "second interval: intervals can show only the first step"
     )
 
@@ -204,7 +204,7 @@ def drawn_lines(comparison: Comparison) -> list[str]:
         return [f"Lines: {sure} that hold for all {_several(comparison)} at once."]
     if not _is_corrected(max(sizes), how):
         return []
-    colours = f"Colours: p after {_BY[how.correction]} for {_several(comparison)}."
+    colours = f"Colours: p after {IN_WORDS[how.correction]} for {_several(comparison)}."
     if how.is_simultaneous:
         return [
             f"Thick lines: {sure} of each pair alone.",
