@@ -512,6 +512,27 @@ def test_a_column_that_was_added_is_tested_for_those_who_count(form: Any) -> Non
     assert found.excluded["users in more than one variant"] == 2
 
 
+def test_a_column_that_was_added_is_tested_where_the_window_is_over(form: Any) -> None:
+    table = rk.online.users(LOG, window=3).with_columns(paid=pl.col("revenue") * 1.0)
+    expected = rk.online.ab_test(
+        LOG, control="A", metrics={"paid": "revenue"}, window=3
+    )  # fmt: skip
+    found = rk.online.ab_test(
+        form(table), control="A", metrics={"paid": "paid"}, **LIKE
+    )  # fmt: skip
+
+    values = ["control_value", "value", "low", "high", "p"]
+    assert found.details.select(values).row(0) == pytest.approx(
+        expected.details.select(values).row(0), rel=1e-12
+    )
+    assert found.srm.counts == expected.srm.counts
+    n = expected.excluded[
+        "users whose window of 3 days is not over by the end of the log"
+    ]
+    assert n == table["window_over"].not_().sum() > 0
+    assert found.excluded == {"users whose window is not over by the end of the log": n}
+
+
 def test_a_table_that_was_made_with_a_window_is_not_told_to_use_one() -> None:
     # Such a table says of each user whether the window is over.
     windowed = TABLE.with_columns(window_over=True)

@@ -23,7 +23,8 @@ from rankine._online.metrics import in_words, parts_of
 from rankine._online.moments import Moments
 from rankine._online.rules import Rules, is_currency
 from rankine._online.sources import rows_of
-from rankine._online.sums import new_by_day
+from rankine._online.sums import NOT_OVER, new_by_day
+from rankine._online.table import flags
 from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
@@ -479,7 +480,7 @@ def _from_users(
     if "unit" in column_of:
         units = ids(frame[column_of["unit"]], "user", origin, hint="")[0]
         _refuse_twice(units, origin)
-    seen, excluded = _in_one_variant(frame, marks, column_of.get("variant"), origin)
+    seen, excluded = _who_count(frame, marks, column_of.get("variant"), origin)
     columns = [
         _labels(frame[name], role, origin, lenient=role == "variant" and bool(marks))
         for role, name in column_of.items()
@@ -494,14 +495,14 @@ def _from_users(
     return Cohort(typed, measures, tuple(notes), excluded, ids=units)
 
 
-_SETTLED = "variants", "first_exposure"
+_SETTLED = "variants", "first_exposure", "window_over"
 """Columns of a table of users that say who counts in a test of its variants."""
 
 
-def _in_one_variant(
+def _who_count(
     frame: pl.DataFrame, marks: Sequence[str], variant: str | None, origin: Any
 ) -> tuple[pl.Series, dict[str, int]]:
-    """Say who was seen in one variant and exposed to it, and count the others."""
+    """Say who was seen in one variant and exposed long enough; count the others."""
     seen = pl.repeat(value=True, n=frame.height, eager=True)
     excluded = {}
     if "variants" in marks:
@@ -510,11 +511,15 @@ def _in_one_variant(
     if marks and variant is not None:
         there = pl.all_horizontal(
             pl.col(name).is_not_null() & (pl.col(name).cast(pl.String) != "")
-            for name in {variant, *marks}
+            for name in {variant, *marks} - {"window_over"}
         )
         exposed = frame.select(there).to_series()
         excluded["users without a variant"] = int((seen & ~exposed).sum())
         seen &= exposed
+    if "window_over" in marks:
+        over = flags(frame["window_over"], origin).fill_null(value=False)
+        excluded[f"users {NOT_OVER}"] = int((seen & ~over).sum())
+        seen &= over
     return seen, {words: n for words, n in excluded.items() if n}
 
 

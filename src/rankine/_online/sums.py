@@ -54,6 +54,7 @@ T = TypeVar("T")
 
 _AGAIN = "duplicate events"
 _INCOMPLETE = "users whose window"
+NOT_OVER = "whose window is not over by the end of the log"
 NOWHERE = pl.Series([None], dtype=pl.String)
 """The name of no group."""
 COARSE = (
@@ -523,8 +524,7 @@ class UserCounts:
         over: Bools = self.seen["window_over"].fill_null(value=False).to_numpy()
         within = self.rules.within  # a table does not say how long it was
         length = "" if within is None else f" of {days_text(within)}"
-        whose = _INCOMPLETE.removeprefix("users ")
-        words = f"{whose}{length} is not over by the end of the log"
+        words = NOT_OVER.replace(" is", f"{length} is")
         self._leave(excluded, words, users & ~over)
         return users & over
 

@@ -426,7 +426,7 @@ def _checked(
         written = without_zone(frame["first_exposure"])
         typed.append(times(written, "first_exposure", origin)[0].alias(_CLOCK))
     if "window_over" in frame.columns:
-        typed.append(_flags(frame["window_over"], origin))
+        typed.append(flags(frame["window_over"], origin))
     for name in [*numeric, *({"variants"} & {*frame.columns})]:
         number = numbers(frame[name], name, where, lenient=True)
         amount = name.removesuffix(_BEFORE) in AMOUNTS
@@ -450,7 +450,7 @@ def _checked(
     return checked
 
 
-def _flags(column: pl.Series, origin: Rows | Places) -> pl.Series:
+def flags(column: pl.Series, origin: Rows | Places) -> pl.Series:
     """Return a column of true and false, as a CSV file may have it, too."""
     words = column.cast(pl.String).str.to_lowercase()
     wrong = ~words.is_in(["true", "false"]) & words.is_not_null()
