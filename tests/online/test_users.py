@@ -704,6 +704,28 @@ def test_what_counts_from_an_exposure_needs_one(
         rk.online.summarize(events.drop("timestamp"), window=7)
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda table, **given: rk.online.summarize(table, by=None, **given),
+        lambda table, **given: rk.online.summarize(table, by="country", **given),
+        lambda table, **given: rk.online.users(table, by=None, **given),
+        rk.online.calibrate,
+        lambda table, **given: rk.online.users_needed(table, effect="5%", **given),
+    ],
+)
+@pytest.mark.parametrize("given", [{}, {"incomplete": "keep"}])
+def test_a_window_needs_variants_in_a_table_too(
+    read: Callable[..., Any], given: dict[str, Any], form: Callable[..., Any]
+) -> None:
+    table = form(rk.online.users(LOG, segment="country", window=3))
+
+    why = "with window= or --window, and is not read by variant: what users did before"
+    with pytest.raises(ParameterError, match=why):
+        read(table, **given)
+    rk.online.calibrate(table, ["ctr"], 5, cuped=True)  # by variant
+
+
 def test_a_table_that_was_not_made_by_arms_is_no_test() -> None:
     # User a is in both groups, which only the log tells.
     events = pl.DataFrame(

@@ -295,10 +295,17 @@ def of_table(
     if "first_exposure" in names and "first" not in seen.columns:
         # Days after an exposure say nothing of those after the first event.
         facts = replace(facts, has=facts.has - {*RETURNS.values()})
+    if "window_over" in names and "first" not in seen.columns:
+        msg = (
+            f"{table.name} was made with window= or --window, and is not read by "
+            "variant: what users did before their first exposure has no window; make "
+            "a table without it, from the log"
+        )
+        raise ParameterError(msg)
     if rules.incomplete == "keep" and "window_over" not in seen.columns:
         msg = (
             "incomplete= or --keep-incomplete has no effect: the table was made "
-            "without window= or --window, or is not read by variant"
+            "without window= or --window"
         )
         raise ParameterError(msg)
     phases = [(AFTER, ""), (BEFORE, _BEFORE)]
