@@ -412,7 +412,7 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
         notes = (*notes, ONE_GROUP)
     return Summary(
         table,
-        {name: metric.says(users.rules) for name, metric in counts.metrics.items()},
+        users.says(counts.metrics),
         counts.left_out,
         counts.excluded,
         (*notes, *reasons),

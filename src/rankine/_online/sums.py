@@ -168,6 +168,8 @@ class UserCounts:
         n_again: how many events repeat another one.
         log: the log, if it is at hand.
         zone: the time zone of days, weeks, hours and first exposures; None for UTC.
+        settled: whether events were counted before, by rules that are not known: these
+            are of a table.
     """
 
     rules: Rules
@@ -182,6 +184,7 @@ class UserCounts:
     n_again: int = 0
     log: EventLog | None = None
     zone: str | None = None
+    settled: bool = False
 
     @staticmethod
     def of_log(
@@ -404,11 +407,18 @@ class UserCounts:
         sides = [f"{name}.{side}" for name in metrics for side in "yx"]
         rows = rows.select(*order, *sides, *fresh)
         days = counts.counting(AFTER).select("user", pl.col("period").alias("day"))
-        says = {name: metric.says(self.rules) for name, metric in metrics.items()}
         return UserSums(
-            rows, counts.notes, counts.excluded, metrics, says, counts.left_out,
+            rows, counts.notes, counts.excluded, metrics, self.says(metrics),
+            counts.left_out,
             new_by_day(days, "day") if self.every == "day" else (), counts.busy,
         )  # fmt: skip
+
+    def says(self, metrics: Mapping[str, OnlineMetric]) -> dict[str, str]:
+        """Say how metrics are defined."""
+        return {
+            name: (self.settled and metric.settled) or metric.says(self.rules)
+            for name, metric in metrics.items()
+        }
 
     def dated(self, periods: pl.Series) -> pl.Series:
         """Return days, weeks or hours as dates and times."""

@@ -317,7 +317,7 @@ def of_table(
     rows = added(pl.concat(parts), *ROW)
     return UserCounts(
         rules, by, segment, by_arm, every, facts, seen, texts,
-        by_number(rows, seen["user"]), zone=zone,
+        by_number(rows, seen["user"]), zone=zone, settled=True,
     )  # fmt: skip
 
 
