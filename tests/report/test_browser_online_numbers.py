@@ -158,6 +158,7 @@ def test_an_ab_test(
         ["cuped", "False"], ["seed", "0"], ["margin", "engagement_rate 2%"],
         ["cap", "none"], ["page_cap", "none"], ["window", "none"],
         ["winsorize", "none"], ["max_events", "none"],
+        ["incomplete", "none"], ["timezone", "none"], ["table", "False"],
     ]  # fmt: skip
     wanted["Package and version"] = PACKAGES
     assert seen == wanted

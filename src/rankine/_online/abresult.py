@@ -78,14 +78,18 @@ class Settings:
     Attributes:
         margin: the margin of each guardrail.
         cap: the largest numerator of a user, by metric.
-        page_cap: the most seconds that a page view counts for, in a log of events.
-        window: how many days after the first exposure count, in a log of events.
+        page_cap: the most seconds that a page view counts for, in a log of events; None
+            for a table of users, which does not say.
+        window: how many days after the first exposure count, in a log of events; None
+            for all, and for a table of users, which does not say.
         winsorize: the quantile over all users at which numerators and denominators are
             cut.
         max_events: users with more events were left out, in a log of events.
         incomplete: whether users whose window is not over were kept or left out; None
             without a window.
         timezone: the time zone of days; None for UTC.
+        table: whether the data were a table of `users`, in which how events are counted
+            was settled.
     """
 
     control: str
@@ -104,6 +108,7 @@ class Settings:
     max_events: int | None = None
     incomplete: str | None = None
     timezone: str | None = None
+    table: bool = False
 
     @property
     def alpha(self) -> float:

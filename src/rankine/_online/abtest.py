@@ -188,7 +188,7 @@ def ab_test(
         segment=segment, covariates=covariates, cuped=cuped, daily=daily,
         memory_limit=memory_limit,
     ).with_options(better or {}, cap if isinstance(cap, Mapping) else {})  # fmt: skip
-    settings = replace(settings, **limits_of(data, cap, rules))
+    settings = replace(settings, **limits_of(given, cohort.zone, cap, rules))
     if not given.is_own and not given.has_window:
         cohort = replace(cohort, notes=(*cohort.notes, _RETURNING))
     if winsorize is not None:

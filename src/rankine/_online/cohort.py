@@ -24,7 +24,7 @@ from rankine._online.moments import Moments
 from rankine._online.rules import Rules, is_currency
 from rankine._online.sources import rows_of
 from rankine._online.sums import NOT_OVER, new_by_day
-from rankine._online.table import flags
+from rankine._online.table import flags, zone_of
 from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
@@ -156,6 +156,7 @@ class Cohort:
         looks: gives the users up to each day; None if days were not asked for.
         came: how many users came first on each day of a log, if that was asked for.
         ids: the ids of users; None if they are not known.
+        zone: the time zone of days; None for UTC, and if it is not known.
     """
 
     frame: pl.DataFrame
@@ -166,6 +167,7 @@ class Cohort:
     looks: Looks | None = None
     came: tuple[int, ...] = ()
     ids: pl.Series | None = None
+    zone: str | None = None
 
     @property
     def is_segmented(self) -> bool:
@@ -334,7 +336,7 @@ def _from_events(
         warnings = [*_moved_shares(frame), *_selected(frame, sums.busy)]
     return Cohort(
         frame, measures, tuple(notes), sums.excluded, tuple(warnings), looks,
-        sums.arrivals, sums.frame["user"],
+        sums.arrivals, sums.frame["user"], sums.zone,
     )  # fmt: skip
 
 
@@ -492,7 +494,8 @@ def _from_users(
         typed, units = typed.filter(seen), None if units is None else units.filter(seen)
     notes = [*table.notes, *_left_out(typed, measures)]
     notes += _without_before(typed, measures)
-    return Cohort(typed, measures, tuple(notes), excluded, ids=units)
+    zone = zone_of(frame) if marks else None
+    return Cohort(typed, measures, tuple(notes), excluded, ids=units, zone=zone)
 
 
 _SETTLED = "variants", "first_exposure", "window_over"

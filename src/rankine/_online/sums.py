@@ -80,6 +80,7 @@ class UserSums:
         left_out: metric -> why it is not there.
         arrivals: how many users came first on each day, if days are kept separate.
         busy: how many users of each variant had more events than allowed.
+        zone: the time zone of days and first exposures; None for UTC.
     """
 
     frame: pl.DataFrame
@@ -90,6 +91,7 @@ class UserSums:
     left_out: dict[str, str]
     arrivals: tuple[int, ...] = ()
     busy: Mapping[str, int] = field(default_factory=dict)
+    zone: str | None = None
 
 
 def new_by_day(frame: pl.DataFrame, column: str) -> tuple[int, ...]:
@@ -411,6 +413,7 @@ class UserCounts:
             rows, counts.notes, counts.excluded, metrics, self.says(metrics),
             counts.left_out,
             new_by_day(days, "day") if self.every == "day" else (), counts.busy,
+            self.zone,
         )  # fmt: skip
 
     def says(self, metrics: Mapping[str, OnlineMetric]) -> dict[str, str]:

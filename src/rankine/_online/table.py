@@ -280,7 +280,7 @@ def of_table(
     if frame.is_empty():
         msg = f"{table.name} has no users"
         raise NoRowsError(msg)
-    columns, zone = _groups(table, by, segment, rules), _zone(frame)
+    columns, zone = _groups(table, by, segment, rules), zone_of(frame)
     frame = _checked(frame, numeric, columns, origin_of(table.name, loaded))
     by_arm = is_arm(by, rules)
     if by_arm and "variant" in columns and "variants" not in names:
@@ -349,7 +349,7 @@ def _seen(
     return seen, texts
 
 
-def _zone(frame: pl.DataFrame) -> str | None:
+def zone_of(frame: pl.DataFrame) -> str | None:
     """Return the time zone of a table; None for UTC, and if only offsets are known."""
     kinds = [frame.schema.get(name) for name in ("first_exposure", "hour")]
     zones = [kind.time_zone for kind in kinds if isinstance(kind, pl.Datetime)]

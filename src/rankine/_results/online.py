@@ -152,6 +152,7 @@ def _settings(node: Node, name: str) -> Settings:
         max_events=None if most.value is None else most.count(),
         incomplete=incomplete,
         timezone=timezone,
+        table=node["table"].flag(),
     )
     try:
         check_settings(settings)
