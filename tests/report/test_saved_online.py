@@ -180,6 +180,7 @@ def test_the_time_zone_and_whole_windows_are_settings(tmp_path: Path) -> None:
     plain = rk.online.ab_test(EVENTS, control="A", metrics=["ctr"]).settings
     assert (plain.incomplete, plain.timezone) == (None, None)
 
+
 def test_what_is_settled_in_a_table_is_no_setting_but_shown(tmp_path: Path) -> None:
     table = rk.online.users(EVENTS, cap=40, timezone="Asia/Tokyo", window=1)
     test = rk.online.ab_test(table, control="A", metrics=["ctr"])

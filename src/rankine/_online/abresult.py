@@ -179,7 +179,8 @@ class ABTest(Drawn):
         excluded: events and users that were left out, by reason.
         health: with CUPED, its weight, the share of the variance that it removed, and
             the difference before the test with its p-value; None without.
-        arrivals: how many new users came on each day, if times are known.
+        arrivals: how many new users came on each day up to the end of the log, if times
+            are known; up to the last day that counts, if windows are not over.
         by_day: with ``daily=True``, the effects as they were at the end of each day,
             for the users who count at the end: difference, low, high, always_low and
             always_high, p_always, and the numbers of users; None without.

@@ -29,6 +29,7 @@ from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
     from rankine._base.arrays import Bools, Floats
     from rankine._online.asked import Given, Looks
@@ -157,6 +158,7 @@ class Cohort:
         came: how many users came first on each day of a log, if that was asked for.
         ids: the ids of users; None if they are not known.
         zone: the time zone of days; None for UTC, and if it is not known.
+        until: the last day on which users could come and count; None if unknown.
     """
 
     frame: pl.DataFrame
@@ -168,6 +170,7 @@ class Cohort:
     came: tuple[int, ...] = ()
     ids: pl.Series | None = None
     zone: str | None = None
+    until: date | None = None
 
     @property
     def is_segmented(self) -> bool:
@@ -178,7 +181,7 @@ class Cohort:
     def arrivals(self) -> tuple[int, ...]:
         """How many users came first, or were exposed, on each day; empty if unknown."""
         if "first" in self.frame.columns and self.frame["first"].is_not_null().any():
-            return new_by_day(self.frame, "first")
+            return new_by_day(self.frame, "first", self.until)
         return self.came
 
     def columns(self) -> dict[str, Floats]:
@@ -337,6 +340,7 @@ def _from_events(
     return Cohort(
         frame, measures, tuple(notes), sums.excluded, tuple(warnings), looks,
         sums.arrivals, sums.frame["user"], sums.zone,
+        sums.until,
     )  # fmt: skip
 
 
