@@ -15,6 +15,7 @@ import rankine as rk
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rankine._online.needed import UsersNeeded
     from tests.cli.conftest import Command
 
 LOG = rk.online.generate(60, seed=2, before=True).events
@@ -54,6 +55,24 @@ def test_a_plan_by_hand(rankine: Command) -> None:
     assert done == (0, "bought: 12,687 users to find 0.02\n", "")
 
 
+def printed(needed: list[UsersNeeded]) -> str:
+    """Return a line per metric, and the notes, which are those of all metrics."""
+    (notes,) = {each.notes for each in needed}
+    return "".join(f"{line}\n" for line in [*needed, *(f"- {each}" for each in notes)])
+
+
+def test_a_plan_from_a_table_by_variant_says_that_sessions_are_split(
+    rankine: Command, tmp_path: Path
+) -> None:
+    rk.online.users(LOG).write_parquet(tmp_path / "users.parquet")
+    words = ["plan", "users.parquet", "--effect", "5%", "-m", "bounce_rate"]
+    done, found = rankine(*words), json.loads(rankine(*words, "--json").out)
+
+    said = "the table of users was made by variant: a session that goes on after"
+    assert f"\n- {said}" in done.out
+    assert [note.startswith(said) for note in found[0]["notes"]].count(True) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "options"),
     [
@@ -75,7 +94,7 @@ def test_a_plan_says_what_users_needed_says(
     done = rankine(*words)
 
     needed = rk.online.users_needed("events.csv", effect="5%", **options)
-    assert done == (0, "".join(f"{each}\n" for each in needed), "")
+    assert done == (0, printed(needed), "")
     found = json.loads(rankine(*words, "--json").out)
     assert [(row["metric"], row["users"]) for row in found] == [
         (each.metric, each.users) for each in needed
@@ -92,7 +111,7 @@ def test_each_metric_may_have_its_own_effect(rankine: Command) -> None:
         effect={"ctr": "5%", "spent": 0.3},
         metrics={"ctr": "ctr", "spent": "revenue"},
     )
-    assert done == (0, "".join(f"{each}\n" for each in needed), "")
+    assert done == (0, printed(needed), "")
 
 
 @pytest.mark.parametrize("indent", [None, 2])

@@ -68,12 +68,14 @@ def test_why_there_is_no_number() -> None:
         "the metric does not vary between users",
         None,
         None,
+        (),
     )
     assert needed(SPREAD, effect="5%")[4:] == (
         None,
         "a relative effect on a value of 0 is no effect",
         None,
         None,
+        (),
     )
     assert needed(SPREAD, effect=1).note == ""
 

@@ -332,6 +332,8 @@ def test_variants_are_ignored_where_they_do_not_matter() -> None:
     assert found.table["value"].item() == (5.5 + 12.5 - 2.25) / 4
     assert any("counts as two" in note for note in found.notes)
     assert rk.online.calibrate(table, {"rpu": "revenue"}, 5).users == 4
+    (record,) = rk.online.users_needed(table, effect=1, metrics={"rpu": "revenue"})
+    assert any("counts as two" in note for note in record.notes)
 
 
 def test_an_accumulator_gives_the_table() -> None:

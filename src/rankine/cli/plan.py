@@ -98,7 +98,11 @@ def command(
             ]
         )
     else:
-        click.echo(fitted("\n".join(map(str, records))))
+        # All records of a log or a table have the same notes.
+        noted = dict.fromkeys(
+            f"- {note}" for needed in records for note in needed.notes
+        )
+        click.echo(fitted("\n".join([*map(str, records), *noted])))
 
 
 def _effect_of(given: tuple[str, ...]) -> Any:
