@@ -406,6 +406,18 @@ def test_what_is_settled_cannot_be_given(option: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
+    "option", [{"max_events": 3}, {"unit": "users"}, {"incomplete": "keep"}], ids=str
+)
+@pytest.mark.parametrize("data", [LOG, TABLE], ids=["log", "table"])
+def test_what_is_for_metrics_makes_no_table(
+    data: pl.DataFrame, option: dict[str, Any]
+) -> None:
+    (name,) = option
+    with pytest.raises(ParameterError, match=f"^{name} is for metrics, not for the ta"):
+        rk.online.users(data, **option)
+
+
+@pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (
@@ -741,7 +753,7 @@ def test_what_counts_from_an_exposure_needs_one(
     [
         lambda table, **given: rk.online.summarize(table, by=None, **given),
         lambda table, **given: rk.online.summarize(table, by="country", **given),
-        lambda table, **given: rk.online.users(table, by=None, **given),
+        lambda table, **_: rk.online.users(table, by=None),
         rk.online.calibrate,
         lambda table, **given: rk.online.users_needed(table, effect="5%", **given),
     ],

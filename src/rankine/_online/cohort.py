@@ -200,8 +200,9 @@ class Cohort:
         check_names("cap", cap, names)
         for name, way in better.items():
             check_choice(f"better of {name}", way, ("higher", "lower"))
-        for name, most in cap.items():
-            check_number(f"cap of {name}", most)
+        for measure in self.measures:
+            if measure.name in cap:
+                self._check_cap(measure, cap[measure.name])
         measures = tuple(
             replace(
                 measure,
@@ -213,6 +214,17 @@ class Cohort:
             for measure in self.measures
         )
         return replace(self, measures=measures)
+
+    def _check_cap(self, measure: Measure, most: float) -> None:
+        """Refuse a cap at which all users count the same; only money is below 0."""
+        check_number(f"cap of {measure.name}", most)
+        y = self.frame[measure.y].cast(pl.Float64).fill_nan(None)
+        if most <= 0 and not (y < 0).any():
+            msg = (
+                f"cap of {measure.name} must be above 0, got {most:g}: nobody has "
+                "less, so all users would count the same"
+            )
+            raise ParameterError(msg)
 
     def winsorized(self, share: float) -> Cohort:
         """Cap what each user counts at a quantile over the users of all arms."""

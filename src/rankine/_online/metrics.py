@@ -206,7 +206,7 @@ METRICS: dict[str, OnlineMetric] = {
         higher_is_better=False,
         settled=(
             "sessions with a single page view and no further action / sessions; "
-            f"{', '.join(PASSIVE)} are no actions; when a session ends {_SETTLED}"
+            f"{', '.join(PASSIVE)} are no actions; what ends a session {_SETTLED}"
         ),
     ),
     "engagement_rate": OnlineMetric(
@@ -219,7 +219,7 @@ METRICS: dict[str, OnlineMetric] = {
         (0, 1),
         higher_is_better=True,
         settled=(
-            "engaged sessions / sessions; what engages, and when a session ends, "
+            "engaged sessions / sessions; what engages, and what ends a session, "
             f"{_SETTLED}"
         ),
     ),
@@ -241,9 +241,8 @@ METRICS: dict[str, OnlineMetric] = {
         (0, float("inf")),
         higher_is_better=None,
         settled=(
-            "mean seconds to the next page view of the session; the most seconds of "
-            "each, what ends the last page of a session, and when a session ends, "
-            f"{_SETTLED}"
+            "mean seconds to the next page view of the session; what caps them, and "
+            f"what ends a session and its last page, {_SETTLED}"
         ),
     ),
     "roi": OnlineMetric(

@@ -70,8 +70,8 @@ _CLOCK = "first_exposure on clocks"
 """The first exposure as clocks in its zone show it."""
 _AFTER = (*RETURNS.values(), _OBSERVED)
 """Numbers that begin with the first exposure."""
-_ASKED_LATER = {"unit", "columns", "max_events", "incomplete"}
-"""Rules that are about metrics, names or users, not about how events are counted."""
+_OF_METRICS = "unit", "max_events", "incomplete"
+"""Rules that are about metrics and who counts in them, not about how events count."""
 _ARM = "variant"
 _MOST = 9e12
 """The most money of a user that a table may give: more is not known to a millionth."""
@@ -190,7 +190,8 @@ def users(
         hourly: whether each hour of a user has one.
         memory_limit: as in `summarize`.
         rules: how events are read and counted, which is then settled in the table;
-            ``unit=``, ``max_events=`` and ``incomplete=`` are left to the metrics.
+            ``unit=``, ``max_events=`` and ``incomplete=`` are for metrics: give them
+            where the table is read.
 
     Returns:
         A frame with ``user`` (and ``day``, ``week`` or ``hour``), the groups of the
@@ -235,6 +236,13 @@ def users(
             msg = f"give {name} to the accumulator, when it is made"
             raise ParameterError(msg)
         return table_of(log.counts())
+    for name in _OF_METRICS:
+        if name in rules:
+            msg = (
+                f"{name} is for metrics, not for the table, which has all users; give "
+                "it where the table is read"
+            )
+            raise ParameterError(msg)
     every = every_of(daily=daily, weekly=weekly, hourly=hourly)
     counts = counts_of(
         log, Rules.of(rules), by, segment, every=every, memory=memory_limit
@@ -299,7 +307,7 @@ def of_table(
         msg = (
             f"{table.name} was made with window= or --window, and is not read by "
             "variant: what users did before their first exposure has no window; make "
-            "a table without it, from the log"
+            "a table without window=, from the log"
         )
         raise ParameterError(msg)
     if rules.incomplete == "keep" and "window_over" not in seen.columns:
@@ -371,7 +379,8 @@ _CUT = (
 def _refuse_settled(rules: Rules) -> None:
     """Refuse options that say how events are counted, which was done before."""
     usual = Rules()
-    settled = [rule.name for rule in fields(Rules) if rule.name not in _ASKED_LATER]
+    later = {*_OF_METRICS, "columns"}
+    settled = [rule.name for rule in fields(Rules) if rule.name not in later]
     given = [name for name in settled if getattr(rules, name) != getattr(usual, name)]
     given += [f"columns={{{part!r}: ...}}" for part in rules.columns if part != _ARM]
     for name in given:
