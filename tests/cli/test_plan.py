@@ -342,3 +342,25 @@ def test_marks_in_the_names_of_teams_are_not_sent(rankine: Command) -> None:
         done = rankine("interleaving", "odd.csv", *words)
         assert done.code == 0
         assert "\x1b" not in done.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["online", "users.csv"],
+        ["ab", "users.csv", "--control", "A"],
+        ["plan", "users.csv", "--effect", "5%"],
+        ["calibrate", "users.csv"],
+    ],
+)
+def test_a_usual_value_that_is_given_is_refused_with_a_table(
+    words: list[str], rankine: Command
+) -> None:
+    rk.online.users(LOG, session_gap=5).write_csv("users.csv")
+    words = [*words, "-m", "ctr"]
+
+    assert rankine(*words).code == 0
+    for option, value in (("--session-gap", "30"), ("--last-page", "exclude")):
+        done = rankine(*words, option, value)
+        assert done.code == 2
+        assert f"{option} cannot be given with a table of users" in done.err

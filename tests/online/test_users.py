@@ -384,6 +384,9 @@ LIKE: dict[str, Any] = {"unit": "user", "variant": "variant"}
         ("window", 3),
         ("engaged", 20),
         ("session_gap", 10),
+        ("session_gap", 30),  # which is usual, but may not be that of the table
+        ("last_page", "exclude"),
+        ("duplicates", "drop"),
         ("exposure", "pageview"),
         ("last_page", "heartbeat"),
         ("kinds", {"share": "click"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from os import PathLike
@@ -31,13 +31,11 @@ if TYPE_CHECKING:
 
     Looks = Callable[..., Iterator[tuple[date, pl.DataFrame]]]
 
-_RULES = [rule.name for rule in fields(Rules)]
-
 
 def check_options(function: Callable[..., Any], rules: Mapping[str, Any]) -> None:
     """Refuse an option that neither a function nor the reading of events has."""
     known = [name for name in signature(function).parameters if name != "rules"]
-    known += _RULES
+    known += Rules.names()
     for name in rules:
         if name not in known:
             hint = nearest(name, known)

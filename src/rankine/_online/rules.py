@@ -81,6 +81,7 @@ class Rules:
         timezone: whose days, weeks and hours count; those of UTC if not given.
         incomplete: whether users are left out or kept whose window is not over by the
             end of the log.
+        given: the names of the options that were given, be it with their usual values.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -96,11 +97,19 @@ class Rules:
     max_events: int | None = None
     timezone: str | None = None
     incomplete: Incomplete = "leave out"
+    given: frozenset[str] = field(
+        default=frozenset(), init=False, repr=False, compare=False
+    )
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Return the names of all options."""
+        return [each.name for each in fields(cls) if each.init]
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
         """Read the options; refuse those that do not exist."""
-        known = [each.name for each in fields(cls)]
+        known = cls.names()
         for name in options:
             if name not in known:
                 msg = (
@@ -108,7 +117,10 @@ class Rules:
                     f"{nearest(name, known)}"
                 )
                 raise ParameterError(msg)
-        return cls(**options)
+        rules = cls(**options)
+        given = {name for name, value in options.items() if value not in (None, {})}
+        object.__setattr__(rules, "given", frozenset(given))
+        return rules
 
     def __post_init__(self) -> None:
         for name in ("columns", "kinds"):

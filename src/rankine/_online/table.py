@@ -6,7 +6,7 @@ or from a file tomorrow.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -378,10 +378,8 @@ _CUT = (
 
 def _refuse_settled(rules: Rules) -> None:
     """Refuse options that say how events are counted, which was done before."""
-    usual = Rules()
-    later = {*_OF_METRICS, "columns"}
-    settled = [rule.name for rule in fields(Rules) if rule.name not in later]
-    given = [name for name in settled if getattr(rules, name) != getattr(usual, name)]
+    settled = [name for name in Rules.names() if name not in {*_OF_METRICS, "columns"}]
+    given = [name for name in settled if name in rules.given]
     given += [f"columns={{{part!r}: ...}}" for part in rules.columns if part != _ARM]
     for name in given:
         msg = (
