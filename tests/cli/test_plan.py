@@ -15,6 +15,7 @@ import rankine as rk
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rankine._online.needed import UsersNeeded
     from tests.cli.conftest import Command
 
 LOG = rk.online.generate(60, seed=2, before=True).events
@@ -54,6 +55,24 @@ def test_a_plan_by_hand(rankine: Command) -> None:
     assert done == (0, "bought: 12,687 users to find 0.02\n", "")
 
 
+def printed(needed: list[UsersNeeded]) -> str:
+    """Return a line per metric, and the notes, which are those of all metrics."""
+    (notes,) = {each.notes for each in needed}
+    return "".join(f"{line}\n" for line in [*needed, *(f"- {each}" for each in notes)])
+
+
+def test_a_plan_from_a_table_by_variant_says_that_sessions_are_split(
+    rankine: Command, tmp_path: Path
+) -> None:
+    rk.online.users(LOG).write_parquet(tmp_path / "users.parquet")
+    words = ["plan", "users.parquet", "--effect", "5%", "-m", "bounce_rate"]
+    done, found = rankine(*words), json.loads(rankine(*words, "--json").out)
+
+    said = "the table of users was made by variant: a session that goes on after"
+    assert f"\n- {said}" in done.out
+    assert [note.startswith(said) for note in found[0]["notes"]].count(True) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "options"),
     [
@@ -75,7 +94,7 @@ def test_a_plan_says_what_users_needed_says(
     done = rankine(*words)
 
     needed = rk.online.users_needed("events.csv", effect="5%", **options)
-    assert done == (0, "".join(f"{each}\n" for each in needed), "")
+    assert done == (0, printed(needed), "")
     found = json.loads(rankine(*words, "--json").out)
     assert [(row["metric"], row["users"]) for row in found] == [
         (each.metric, each.users) for each in needed
@@ -92,7 +111,7 @@ def test_each_metric_may_have_its_own_effect(rankine: Command) -> None:
         effect={"ctr": "5%", "spent": 0.3},
         metrics={"ctr": "ctr", "spent": "revenue"},
     )
-    assert done == (0, "".join(f"{each}\n" for each in needed), "")
+    assert done == (0, printed(needed), "")
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -323,3 +342,25 @@ def test_marks_in_the_names_of_teams_are_not_sent(rankine: Command) -> None:
         done = rankine("interleaving", "odd.csv", *words)
         assert done.code == 0
         assert "\x1b" not in done.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["online", "users.csv"],
+        ["ab", "users.csv", "--control", "A"],
+        ["plan", "users.csv", "--effect", "5%"],
+        ["calibrate", "users.csv"],
+    ],
+)
+def test_a_usual_value_that_is_given_is_refused_with_a_table(
+    words: list[str], rankine: Command
+) -> None:
+    rk.online.users(LOG, session_gap=5).write_csv("users.csv")
+    words = [*words, "-m", "ctr"]
+
+    assert rankine(*words).code == 0
+    for option, value in (("--session-gap", "30"), ("--last-page", "exclude")):
+        done = rankine(*words, option, value)
+        assert done.code == 2
+        assert f"{option} cannot be given with a table of users" in done.err

@@ -68,12 +68,14 @@ def test_why_there_is_no_number() -> None:
         "the metric does not vary between users",
         None,
         None,
+        (),
     )
     assert needed(SPREAD, effect="5%")[4:] == (
         None,
         "a relative effect on a value of 0 is no effect",
         None,
         None,
+        (),
     )
     assert needed(SPREAD, effect=1).note == ""
 
@@ -105,6 +107,12 @@ def visits(*arrivals: int) -> pl.DataFrame:
     return pl.concat([seen, clicks, again]).select(
         "user_id", "event", timestamp=begin + pl.duration(days=pl.col("day"))
     )
+
+
+def in_arms(log: pl.DataFrame) -> pl.DataFrame:
+    is_even = pl.col("user_id") % 2 == 0
+    arm = pl.when(is_even).then(pl.lit("A")).otherwise(pl.lit("B"))
+    return log.with_columns(variant=arm)
 
 
 def days_of(log: Any, effect: float) -> Any:
@@ -143,20 +151,48 @@ def test_days_are_not_known_without_times_or_new_users() -> None:
 
 
 def test_days_of_a_test_and_of_an_accumulator_are_those_of_the_log() -> None:
-    log = visits(60, 50, 40, 30).with_columns(
-        variant=pl.when(pl.col("user_id") % 2 == 0)
-        .then(pl.lit("A"))
-        .otherwise(pl.lit("B"))
-    )
+    log = in_arms(visits(60, 50, 40, 30))
     test = rk.online.ab_test(log, control="A", metrics=["ctr"])
+    of_table = rk.online.ab_test(rk.online.users(log), control="A", metrics=["ctr"])
     parts = rk.online.Accumulator(["ctr"]).update(log.head(200)).update(log[200:])
     (of_test,) = rk.online.users_needed(test, effect=0.05)
 
-    assert test.arrivals == (60, 50, 40, 30)
-    assert of_test.per_day == (40 + 30) / 2
+    # On the fifth day, nobody is new.
+    assert test.arrivals == of_table.arrivals == (60, 50, 40, 30, 0)
+    assert of_test.per_day == days_of(log, 0.05).per_day == (40 + 30 + 0) / 3
     assert of_test.users is not None
-    assert of_test.days == 4 + math.ceil((of_test.users - 180) / 35)
-    assert rk.online.users_needed(parts, effect=0.05)[0].per_day == (40 + 30) / 2
+    assert of_test.days == 5 + math.ceil((of_test.users - 180) / (70 / 3))
+    of_parts, *_ = rk.online.users_needed(parts, effect=0.05)
+    assert of_parts.per_day == (40 + 30 + 0) / 3
+
+
+@pytest.mark.parametrize("form", ["log", "table"])
+def test_a_test_that_nobody_joins_any_more_takes_for_ever(form: str) -> None:
+    log = in_arms(visits(60, 50))
+    back = pl.col("timestamp") + pl.duration(days=10)
+    log = pl.concat([log, log.with_columns(timestamp=back)])  # they all come back
+    data = log if form == "log" else rk.online.users(log)
+    test = rk.online.ab_test(data, control="A", metrics=["ctr"])
+    (record,) = rk.online.users_needed(test, effect=0.01)
+
+    assert test.arrivals == (60, 50, *[0] * 11)  # up to the return of the last day
+    assert (record.days, record.per_day) == (None, 0)
+    assert str(record).endswith("; no new users arrived in the second half of the log")
+
+
+@pytest.mark.parametrize("form", ["log", "table"])
+def test_days_end_where_windows_are_not_over(form: str) -> None:
+    """The log ends on the sixth day; who came on the fourth has two whole days."""
+    log = in_arms(visits(60, 50, 0, 40, 30))
+    options: dict[str, Any] = {"window": 2} if form == "log" else {}
+    data = log if form == "log" else rk.online.users(log, window=2)
+    test = rk.online.ab_test(data, control="A", metrics=["ctr"], **options)
+
+    # Those of the fifth day are left out: it is not a day on which nobody came.
+    assert test.arrivals == (60, 50, 0, 40)
+    options |= {"incomplete": "keep"}
+    kept = rk.online.ab_test(data, control="A", metrics=["ctr"], **options)
+    assert kept.arrivals == (60, 50, 0, 40, 30, 0)
 
 
 @pytest.mark.parametrize(

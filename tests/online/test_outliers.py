@@ -251,7 +251,7 @@ def test_days_of_a_user_add_up() -> None:
 
 
 def test_the_table_of_users_and_parts_give_the_same() -> None:
-    table = rk.online.users(ACTIVE, max_events=5)
+    table = rk.online.users(ACTIVE)
     expected = rk.online.summarize(ACTIVE, ["ctr"], max_events=5)
     parts = rk.online.Accumulator(["ctr"], max_events=5)
     for row in range(ACTIVE.height):
@@ -494,3 +494,34 @@ def test_calibrate_points_to_both() -> None:
         "(--winsorize) caps what each counts in a test, and max_events= (--max-events) "
         "leaves out bots"
     )
+
+
+# Caps by metric
+
+
+@pytest.mark.parametrize("most", [0, -3])
+def test_a_cap_below_all_users_is_refused(most: float) -> None:
+    message = f"^cap of ctr must be above 0, got {most}: nobody has less"
+    with pytest.raises(ParameterError, match=message):
+        rk.online.ab_test(ACTIVE, control="A", metrics=["ctr"], cap={"ctr": most})
+    table = rk.online.users(ACTIVE).with_columns(x=pl.col("clicks") + 1.0)
+    own: dict[str, Any] = {"unit": "user", "variant": "variant", "control": "A"}
+    with pytest.raises(ParameterError, match=r"^cap of x must be above 0"):
+        rk.online.ab_test(table, metrics={"x": "x"}, cap={"x": most}, **own)
+
+
+def test_money_may_be_below_a_cap_of_0() -> None:
+    users = pl.DataFrame(
+        {
+            "id": range(6),
+            "arm": list("AAABBB"),
+            "won": [-4.0, 5, 1, -1, -2, 9],
+        }
+    )
+    test = rk.online.ab_test(
+        users, unit="id", variant="arm", control="A", metrics={"won": "won"},
+        cap={"won": -1},
+    )  # fmt: skip
+
+    assert test.table["control_value"].item() == (-4 - 1 - 1) / 3
+    assert test.table["value"].item() == pytest.approx((-1 - 2 - 1) / 3)

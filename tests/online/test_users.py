@@ -208,7 +208,37 @@ def test_what_a_log_lacks_is_no_column() -> None:
 
 
 def same(found: Any, expected: Any) -> None:
-    assert found.to_dict() == expected.to_dict()
+    """Compare all but what says that a table was read, which settles some rules."""
+    ours, theirs = found.to_dict(), expected.to_dict()
+    if isinstance(found, rk.online.ABTest):
+        assert [each["settings"].pop("table") for each in (ours, theirs)] == [
+            True, False,
+        ]  # fmt: skip
+    says = [each.pop("definitions", {}) for each in (ours, theirs)]
+    assert ours == theirs
+    settled = {name for name, words in says[0].items() if words.endswith(f" {SETTLED}")}
+    assert settled == {*says[0]} & WITH_RULES
+    assert all(says[0][name] == says[1][name] for name in {*says[1]} - settled)
+
+
+SETTLED = "was settled when the table of users was made"
+WITH_RULES = {"bounce_rate", "engagement_rate", "time_on_page"}
+
+
+def test_a_table_says_nothing_of_rules_that_it_does_not_know() -> None:
+    rules: dict[str, Any] = {"session_gap": 5, "engaged": 60, "cap": 40}
+    names = [*WITH_RULES, "engagement_per_impression"]
+    table = rk.online.users(LOG, last_page="heartbeat", **rules)
+    found = rk.online.summarize(table, names)
+    test = rk.online.ab_test(table, control="A", metrics=names)
+
+    assert dict(found.definitions) == dict(test.definitions)
+    for words in found.definitions.values():
+        assert words.endswith(SETTLED)
+        assert not any(usual in words for usual in ("30 minutes", "excluded", "any "))
+    of_log = rk.online.summarize(LOG, names, **rules).definitions
+    assert "5 minutes" in of_log["bounce_rate"]
+    assert "60 seconds" in of_log["engagement_rate"]
 
 
 @pytest.mark.slow
@@ -302,6 +332,8 @@ def test_variants_are_ignored_where_they_do_not_matter() -> None:
     assert found.table["value"].item() == (5.5 + 12.5 - 2.25) / 4
     assert any("counts as two" in note for note in found.notes)
     assert rk.online.calibrate(table, {"rpu": "revenue"}, 5).users == 4
+    (record,) = rk.online.users_needed(table, effect=1, metrics={"rpu": "revenue"})
+    assert any("counts as two" in note for note in record.notes)
 
 
 def test_an_accumulator_gives_the_table() -> None:
@@ -352,6 +384,9 @@ LIKE: dict[str, Any] = {"unit": "user", "variant": "variant"}
         ("window", 3),
         ("engaged", 20),
         ("session_gap", 10),
+        ("session_gap", 30),  # which is usual, but may not be that of the table
+        ("last_page", "exclude"),
+        ("duplicates", "drop"),
         ("exposure", "pageview"),
         ("last_page", "heartbeat"),
         ("kinds", {"share": "click"}),
@@ -371,6 +406,18 @@ def test_what_is_settled_cannot_be_given(option: str, value: object) -> None:
     for function, more in calls:
         with pytest.raises(ParameterError, match=message):
             function(TABLE, **{option: value}, **more)
+
+
+@pytest.mark.parametrize(
+    "option", [{"max_events": 3}, {"unit": "users"}, {"incomplete": "keep"}], ids=str
+)
+@pytest.mark.parametrize("data", [LOG, TABLE], ids=["log", "table"])
+def test_what_is_for_metrics_makes_no_table(
+    data: pl.DataFrame, option: dict[str, Any]
+) -> None:
+    (name,) = option
+    with pytest.raises(ParameterError, match=f"^{name} is for metrics, not for the ta"):
+        rk.online.users(data, **option)
 
 
 @pytest.mark.parametrize(
@@ -510,6 +557,27 @@ def test_a_column_that_was_added_is_tested_for_those_who_count(form: Any) -> Non
         name: n for name, n in expected.excluded.items() if name.startswith("users ")
     }
     assert found.excluded["users in more than one variant"] == 2
+
+
+def test_a_column_that_was_added_is_tested_where_the_window_is_over(form: Any) -> None:
+    table = rk.online.users(LOG, window=3).with_columns(paid=pl.col("revenue") * 1.0)
+    expected = rk.online.ab_test(
+        LOG, control="A", metrics={"paid": "revenue"}, window=3
+    )  # fmt: skip
+    found = rk.online.ab_test(
+        form(table), control="A", metrics={"paid": "paid"}, **LIKE
+    )  # fmt: skip
+
+    values = ["control_value", "value", "low", "high", "p"]
+    assert found.details.select(values).row(0) == pytest.approx(
+        expected.details.select(values).row(0), rel=1e-12
+    )
+    assert found.srm.counts == expected.srm.counts
+    n = expected.excluded[
+        "users whose window of 3 days is not over by the end of the log"
+    ]
+    assert n == table["window_over"].not_().sum() > 0
+    assert found.excluded == {"users whose window is not over by the end of the log": n}
 
 
 def test_a_table_that_was_made_with_a_window_is_not_told_to_use_one() -> None:
@@ -681,6 +749,28 @@ def test_what_counts_from_an_exposure_needs_one(
         rk.online.summarize(events, **options)
     with pytest.raises(ParameterError, match="the log has no times"):
         rk.online.summarize(events.drop("timestamp"), window=7)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda table, **given: rk.online.summarize(table, by=None, **given),
+        lambda table, **given: rk.online.summarize(table, by="country", **given),
+        lambda table, **_: rk.online.users(table, by=None),
+        rk.online.calibrate,
+        lambda table, **given: rk.online.users_needed(table, effect="5%", **given),
+    ],
+)
+@pytest.mark.parametrize("given", [{}, {"incomplete": "keep"}])
+def test_a_window_needs_variants_in_a_table_too(
+    read: Callable[..., Any], given: dict[str, Any], form: Callable[..., Any]
+) -> None:
+    table = form(rk.online.users(LOG, segment="country", window=3))
+
+    why = "with window= or --window, and is not read by variant: what users did before"
+    with pytest.raises(ParameterError, match=why):
+        read(table, **given)
+    rk.online.calibrate(table, ["ctr"], 5, cuped=True)  # by variant
 
 
 def test_a_table_that_was_not_made_by_arms_is_no_test() -> None:

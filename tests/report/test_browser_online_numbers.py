@@ -157,8 +157,9 @@ def test_an_ab_test(
         ["always_correction", "holm"], ["lift", "delta"], ["expected_n", "10000"],
         ["cuped", "False"], ["seed", "0"], ["margin", "engagement_rate 2%"],
         ["cap", "none"], ["page_cap", "none"], ["window", "none"],
-        ["winsorize", "none"], ["max_events", "none"], ["incomplete", "none"],
-        ["timezone", "none"], ["rules", "none"],
+        ["winsorize", "none"], ["max_events", "none"],
+        ["incomplete", "none"], ["timezone", "none"], ["rules", "none"],
+        ["table", "False"],
     ]  # fmt: skip
     wanted["Package and version"] = PACKAGES
     assert seen == wanted

@@ -147,8 +147,7 @@ def test_the_settings_are_complete() -> None:
     ):
         assert words in " ".join(str(test).split())
         assert words not in " ".join(str(ab()).split())
-    text = page_of(test, None, None, ()).text()
-    rows = {row[0]: row[1] for row in Parsed(text).tables["Choice and value"][1:]}
+    rows = choices_of(test)
     assert {*said} == {*rows} == {*vars(test.settings)}
     assert rows["margin"] == "ctr 2%"
     assert [rows[name] for name in ("cap", "page_cap", "window")] == [
@@ -230,6 +229,34 @@ def test_the_time_zone_and_whole_windows_are_settings(tmp_path: Path) -> None:
     assert (found.incomplete, found.timezone) == ("keep", "Asia/Tokyo")
     plain = rk.online.ab_test(EVENTS, control="A", metrics=["ctr"]).settings
     assert (plain.incomplete, plain.timezone) == (None, None)
+
+
+def test_what_is_settled_in_a_table_is_no_setting_but_shown(tmp_path: Path) -> None:
+    table = rk.online.users(EVENTS, cap=40, timezone="Asia/Tokyo", window=1)
+    test = rk.online.ab_test(table, control="A", metrics=["ctr"])
+    test.save(tmp_path / "test.json")
+    added = rk.online.ab_test(
+        table.with_columns(x=pl.col("clicks") * 2.0), control="A", unit="user",
+        variant="variant", metrics={"x": "x"},
+    )  # fmt: skip
+
+    for found in (test, rk.load(tmp_path / "test.json"), added):
+        said = found.settings
+        assert said.table
+        assert (said.page_cap, said.window) == (None, None)
+        assert (said.incomplete, said.timezone) == ("leave out", "Asia/Tokyo")
+        rows = choices_of(found)
+        assert rows["page_cap"] == rows["window"] == "settled in the table of users"
+    plain = rk.online.ab_test(rk.online.users(EVENTS), control="A", metrics=["ctr"])
+    assert (plain.settings.incomplete, plain.settings.timezone) == (None, None)
+    assert choices_of(plain)["window"] == "none"  # else it would have a column
+    assert not ab().settings.table
+    assert not of_users().settings.table
+
+
+def choices_of(test: ABTest) -> dict[str, str]:
+    text = page_of(test, None, None, ()).text()
+    return {row[0]: row[1] for row in Parsed(text).tables["Choice and value"][1:]}
 
 
 # Damage

@@ -78,8 +78,10 @@ class Settings:
     Attributes:
         margin: the margin of each guardrail.
         cap: the largest numerator of a user, by metric.
-        page_cap: the most seconds that a page view counts for, in a log of events.
-        window: how many days after the first exposure count, in a log of events.
+        page_cap: the most seconds that a page view counts for, in a log of events; None
+            for a table of users, which does not say.
+        window: how many days after the first exposure count, in a log of events; None
+            for all, and for a table of users, which does not say.
         winsorize: the quantile over all users at which numerators and denominators are
             cut.
         max_events: users with more events were left out, in a log of events.
@@ -87,6 +89,8 @@ class Settings:
             without a window.
         timezone: the time zone of days; None for UTC.
         rules: the other options for reading the log that were given, such as ``unit``.
+        table: whether the data were a table of `users`, in which how events are counted
+            was settled.
     """
 
     control: str
@@ -106,6 +110,7 @@ class Settings:
     incomplete: str | None = None
     timezone: str | None = None
     rules: Mapping[str, Any] = field(default_factory=dict)
+    table: bool = False
 
     @property
     def alpha(self) -> float:
@@ -176,7 +181,8 @@ class ABTest(Drawn):
         excluded: events and users that were left out, by reason.
         health: with CUPED, its weight, the share of the variance that it removed, and
             the difference before the test with its p-value; None without.
-        arrivals: how many new users came on each day, if times are known.
+        arrivals: how many new users came on each day up to the end of the log, if times
+            are known; up to the last day that counts, if windows are not over.
         by_day: with ``daily=True``, the effects as they were at the end of each day,
             for the users who count at the end: difference, low, high, always_low and
             always_high, p_always, and the numbers of users; None without.

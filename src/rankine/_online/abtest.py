@@ -194,7 +194,7 @@ def ab_test(
     ).with_options(better or {}, cap if isinstance(cap, Mapping) else {})  # fmt: skip
     if cuped:
         cohort = replace(cohort, notes=(*cohort.notes, *_without_cuped(cohort)))
-    settings = replace(settings, **limits_of(data, cap, rules))
+    settings = replace(settings, **limits_of(given, cohort.zone, cap, rules))
     if not given.is_own:
         settings = replace(settings, rules=_other_rules(data, unit, rules))
     if not given.is_own and not given.has_window:
@@ -237,7 +237,7 @@ def _other_rules(
     else:
         read = Rules.of(rules if unit is None else {**rules, "unit": unit})
     own = {"cap", *(each.name for each in fields(Settings))}
-    return {name: value for name, value in read.given().items() if name not in own}
+    return {name: value for name, value in read.options().items() if name not in own}
 
 
 def _without_sequences(test: ABTest) -> ABTest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from os import PathLike
@@ -31,13 +31,11 @@ if TYPE_CHECKING:
 
     Looks = Callable[..., Iterator[tuple[date, pl.DataFrame]]]
 
-_RULES = [rule.name for rule in fields(Rules)]
-
 
 def check_options(function: Callable[..., Any], rules: Mapping[str, Any]) -> None:
     """Refuse an option that neither a function nor the reading of events has."""
     known = [name for name in signature(function).parameters if name != "rules"]
-    known += _RULES
+    known += Rules.names()
     for name in rules:
         if name not in known:
             hint = nearest(name, known)
@@ -136,12 +134,14 @@ class Given:
         is_own: whether they are a table of the user's own, with a row per user.
         has_days: whether days can be kept separate.
         has_window: whether users count for a fixed time after their first exposure.
+        of_users: whether they are a table of `users`, with columns added or not.
     """
 
     data: Any
     is_own: bool
     has_days: bool
     has_window: bool
+    of_users: bool = False
 
 
 def opened(
@@ -179,7 +179,8 @@ def opened(
             ]
             is_own = "event" not in parts or len(parts) == 1
     has_window = given.window is not None or (of_users and "window_over" in names)
-    return Given(data, is_own, "day" in names or not of_users, has_window)
+    has_days = "day" in names or not of_users
+    return Given(data, is_own, has_days, has_window, of_users)
 
 
 def _refuse_added(names: Collection[str], metrics: Mapping[str, Any]) -> None:

@@ -23,11 +23,13 @@ from rankine._online.metrics import in_words, parts_of
 from rankine._online.moments import Moments
 from rankine._online.rules import Rules, is_currency
 from rankine._online.sources import rows_of
-from rankine._online.sums import new_by_day
+from rankine._online.sums import NOT_OVER, new_by_day
+from rankine._online.table import flags, zone_of
 from rankine.errors import DataError, ParameterError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
     from rankine._base.arrays import Bools, Floats
     from rankine._online.asked import Given, Looks
@@ -155,6 +157,8 @@ class Cohort:
         looks: gives the users up to each day; None if days were not asked for.
         came: how many users came first on each day of a log, if that was asked for.
         ids: the ids of users; None if they are not known.
+        zone: the time zone of days; None for UTC, and if it is not known.
+        until: the last day on which users could come and count; None if unknown.
     """
 
     frame: pl.DataFrame
@@ -165,6 +169,8 @@ class Cohort:
     looks: Looks | None = None
     came: tuple[int, ...] = ()
     ids: pl.Series | None = None
+    zone: str | None = None
+    until: date | None = None
 
     @property
     def is_segmented(self) -> bool:
@@ -175,7 +181,7 @@ class Cohort:
     def arrivals(self) -> tuple[int, ...]:
         """How many users came first, or were exposed, on each day; empty if unknown."""
         if "first" in self.frame.columns and self.frame["first"].is_not_null().any():
-            return new_by_day(self.frame, "first")
+            return new_by_day(self.frame, "first", self.until)
         return self.came
 
     def columns(self) -> dict[str, Floats]:
@@ -194,8 +200,9 @@ class Cohort:
         check_names("cap", cap, names)
         for name, way in better.items():
             check_choice(f"better of {name}", way, ("higher", "lower"))
-        for name, most in cap.items():
-            check_number(f"cap of {name}", most)
+        for measure in self.measures:
+            if measure.name in cap:
+                self._check_cap(measure, cap[measure.name])
         measures = tuple(
             replace(
                 measure,
@@ -207,6 +214,17 @@ class Cohort:
             for measure in self.measures
         )
         return replace(self, measures=measures)
+
+    def _check_cap(self, measure: Measure, most: float) -> None:
+        """Refuse a cap at which all users count the same; only money is below 0."""
+        check_number(f"cap of {measure.name}", most)
+        y = self.frame[measure.y].cast(pl.Float64).fill_nan(None)
+        if most <= 0 and not (y < 0).any():
+            msg = (
+                f"cap of {measure.name} must be above 0, got {most:g}: nobody has "
+                "less, so all users would count the same"
+            )
+            raise ParameterError(msg)
 
     def winsorized(self, share: float) -> Cohort:
         """Cap what each user counts at a quantile over the users of all arms."""
@@ -333,7 +351,8 @@ def _from_events(
         warnings = [*_moved_shares(frame), *_selected(frame, sums.busy)]
     return Cohort(
         frame, measures, tuple(notes), sums.excluded, tuple(warnings), looks,
-        sums.arrivals, sums.frame["user"],
+        sums.arrivals, sums.frame["user"], sums.zone,
+        sums.until,
     )  # fmt: skip
 
 
@@ -479,7 +498,7 @@ def _from_users(
     if "unit" in column_of:
         units = ids(frame[column_of["unit"]], "user", origin, hint="")[0]
         _refuse_twice(units, origin)
-    seen, excluded = _in_one_variant(frame, marks, column_of.get("variant"), origin)
+    seen, excluded = _who_count(frame, marks, column_of.get("variant"), origin)
     columns = [
         _labels(frame[name], role, origin, lenient=role == "variant" and bool(marks))
         for role, name in column_of.items()
@@ -491,17 +510,18 @@ def _from_users(
         typed, units = typed.filter(seen), None if units is None else units.filter(seen)
     notes = [*table.notes, *_left_out(typed, measures)]
     notes += _without_before(typed, measures)
-    return Cohort(typed, measures, tuple(notes), excluded, ids=units)
+    zone = zone_of(frame) if marks else None
+    return Cohort(typed, measures, tuple(notes), excluded, ids=units, zone=zone)
 
 
-_SETTLED = "variants", "first_exposure"
+_SETTLED = "variants", "first_exposure", "window_over"
 """Columns of a table of users that say who counts in a test of its variants."""
 
 
-def _in_one_variant(
+def _who_count(
     frame: pl.DataFrame, marks: Sequence[str], variant: str | None, origin: Any
 ) -> tuple[pl.Series, dict[str, int]]:
-    """Say who was seen in one variant and exposed to it, and count the others."""
+    """Say who was seen in one variant and exposed long enough; count the others."""
     seen = pl.repeat(value=True, n=frame.height, eager=True)
     excluded = {}
     if "variants" in marks:
@@ -510,11 +530,15 @@ def _in_one_variant(
     if marks and variant is not None:
         there = pl.all_horizontal(
             pl.col(name).is_not_null() & (pl.col(name).cast(pl.String) != "")
-            for name in {variant, *marks}
+            for name in {variant, *marks} - {"window_over"}
         )
         exposed = frame.select(there).to_series()
         excluded["users without a variant"] = int((seen & ~exposed).sum())
         seen &= exposed
+    if "window_over" in marks:
+        over = flags(frame["window_over"], origin).fill_null(value=False)
+        excluded[f"users {NOT_OVER}"] = int((seen & ~over).sum())
+        seen &= over
     return seen, {words: n for words, n in excluded.items() if n}
 
 

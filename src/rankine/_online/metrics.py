@@ -41,6 +41,8 @@ class OnlineMetric:
         lacking: says instead what is missing, if that is not a part of the log.
         after_days: how many days a user must be observed to have a value; None if all
             have one.
+        settled: what is said instead of events that were counted before, by rules that
+            are not known.
     """
 
     parts: Callable[[Rules], tuple[pl.Expr, pl.Expr]]
@@ -54,6 +56,7 @@ class OnlineMetric:
     quantile: float | None = None
     lacking: Callable[[Collection[str], Rules], str] | None = None
     after_days: int | None = None
+    settled: str = ""
 
     def counts_users(self, rules: Rules) -> bool:
         """Say whether the denominator counts users."""
@@ -97,6 +100,9 @@ _CONVERTS = {
     "sessions": "sessions with a conversion / sessions",
     "clicks": "clicks with a conversion in the session before the next click / clicks",
 }
+
+
+_SETTLED = "was settled when the table of users was made"
 
 
 def _engaged(rules: Rules) -> str:
@@ -210,6 +216,10 @@ METRICS: dict[str, OnlineMetric] = {
         lambda _: ("pageview", "time or session"),
         (0, 1),
         higher_is_better=False,
+        settled=(
+            "sessions with a single page view and no further action / sessions; "
+            f"{', '.join(PASSIVE)} are no actions; what ends a session {_SETTLED}"
+        ),
     ),
     "engagement_rate": OnlineMetric(
         lambda _: (pl.col("engaged_sessions"), pl.col("sessions")),
@@ -220,6 +230,10 @@ METRICS: dict[str, OnlineMetric] = {
         ),
         (0, 1),
         higher_is_better=True,
+        settled=(
+            "engaged sessions / sessions; what engages, and what ends a session, "
+            f"{_SETTLED}"
+        ),
     ),
     "engagement_per_impression": OnlineMetric(
         lambda _: (pl.col("actions"), pl.col("impressions")),
@@ -229,6 +243,7 @@ METRICS: dict[str, OnlineMetric] = {
         (0, float("inf")),
         higher_is_better=True,
         usual=False,
+        settled=f"actions / impressions; which events are actions {_SETTLED}",
     ),
     "time_on_page": OnlineMetric(
         lambda _: (pl.col("dwell") / SECOND, pl.col("timed_page_views")),
@@ -237,6 +252,10 @@ METRICS: dict[str, OnlineMetric] = {
         lambda _: ("pageview", "time"),
         (0, float("inf")),
         higher_is_better=None,
+        settled=(
+            "mean seconds to the next page view of the session; what caps them, and "
+            f"what ends a session and its last page, {_SETTLED}"
+        ),
     ),
     "roi": OnlineMetric(
         lambda _: (

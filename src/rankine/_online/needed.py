@@ -14,7 +14,7 @@ from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine._online.abresult import ABTest
 from rankine._online.asked import check_options, opened
-from rankine._online.cohort import check_names, cohort_of
+from rankine._online.cohort import Cohort, check_names, cohort_of
 from rankine._online.metrics import check_metrics
 from rankine._online.quantiles import drawn
 from rankine._online.variants import Margin
@@ -39,6 +39,7 @@ class UsersNeeded(NamedTuple):
             known, as in an accumulator without variants, or if no new users come any
             more.
         per_day: how many new users come per day, in the second half of the log.
+        notes: what was assumed of the data, and what is odd; a test has its own.
     """
 
     metric: str
@@ -49,6 +50,7 @@ class UsersNeeded(NamedTuple):
     note: str = ""
     days: int | None = None
     per_day: float | None = None
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return it as a sentence."""
@@ -148,10 +150,11 @@ def users_needed(
             raise ParameterError(msg)
         rows, alpha, quantiles = _of_test(data), data.settings.alpha, data.quantiles
         arrivals: Sequence[int] = data.arrivals
+        notes: tuple[str, ...] = ()
     else:
-        rows, arrivals, quantiles = _of_data(
-            data, metrics, unit, share, memory_limit, rules
-        )
+        cohort, rows = _of_data(data, metrics, unit, share, memory_limit, rules)
+        arrivals, notes = cohort.arrivals, cohort.notes
+        quantiles = [own.name for own in cohort.measures if own.quantile is not None]
         alpha = 1 - confidence
     if isinstance(effect, Mapping):
         check_names("effect", effect, [metric for metric, *_ in rows])
@@ -167,7 +170,7 @@ def users_needed(
             note = "" if users else "more than 2^40 users are needed"
         days, per_day = _days(users, arrivals)
         records.append(
-            UsersNeeded(metric, variant, value, far, users, note, days, per_day)
+            UsersNeeded(metric, variant, value, far, users, note, days, per_day, notes)
         )
     return records
 
@@ -225,7 +228,7 @@ def _of_data(
     share: float,
     memory_limit: int | str | None,
     rules: dict[str, Any],
-) -> tuple[list[_Row], Sequence[int], list[str]]:
+) -> tuple[Cohort, list[_Row]]:
     given = opened(data, metrics, unit, rules)
     cohort = cohort_of(
         given, metrics, rules, unit=unit, by=None,
@@ -244,5 +247,4 @@ def _of_data(
             value, variance = own.value, own.variance
         deviation = math.sqrt(variance * (1 / share + 1 / (1 - share)))
         rows.append((measure.name, None, float(value), deviation, share))
-    quantiles = [own.name for own in cohort.measures if own.quantile is not None]
-    return rows, () if given.is_own else cohort.arrivals, quantiles
+    return cohort, rows

@@ -80,6 +80,7 @@ class Rules:
         timezone: whose days, weeks and hours count; those of UTC if not given.
         incomplete: whether users are left out or kept whose window is not over by the
             end of the log.
+        given: the names of the options that were given, be it with their usual values.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -95,11 +96,19 @@ class Rules:
     max_events: int | None = None
     timezone: str | None = None
     incomplete: Incomplete = "leave out"
+    given: frozenset[str] = field(
+        default=frozenset(), init=False, repr=False, compare=False
+    )
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Return the names of all options."""
+        return [each.name for each in fields(cls) if each.init]
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
         """Read the options; refuse those that do not exist."""
-        known = [each.name for each in fields(cls)]
+        known = cls.names()
         for name in options:
             if name not in known:
                 msg = (
@@ -107,7 +116,10 @@ class Rules:
                     f"{nearest(name, known)}"
                 )
                 raise ParameterError(msg)
-        return cls(**options)
+        rules = cls(**options)
+        given = {name for name, value in options.items() if value not in (None, {})}
+        object.__setattr__(rules, "given", frozenset(given))
+        return rules
 
     def __post_init__(self) -> None:
         for name in ("columns", "kinds"):
@@ -162,19 +174,19 @@ class Rules:
         """Microseconds after the first exposure that count."""
         return None if self.window is None else span("window", self.window, DAY, "days")
 
-    def given(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         """Return what differs from the defaults, but for columns, ready for JSON.
 
         Lengths of time are numbers in the unit of their option.
 
-        >>> Rules(window=timedelta(days=7), engaged={"share", "click"}).given()
+        >>> Rules(window=timedelta(days=7), engaged={"share", "click"}).options()
         {'engaged': ['click', 'share'], 'window': 7}
         """
         usual = vars(Rules())
         found = {
             name: value
             for name, value in vars(self).items()
-            if name != "columns" and value != usual[name]
+            if name not in {"columns", "given"} and value != usual[name]
         }
         if "kinds" in found:
             found["kinds"] = {str(word): kind for word, kind in self.kinds.items()}

@@ -425,14 +425,14 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
         notes = (*notes, ONE_GROUP)
     return Summary(
         table,
-        {name: metric.says(users.rules) for name, metric in counts.metrics.items()},
+        users.says(counts.metrics),
         counts.left_out,
         counts.excluded,
         (*notes, *reasons),
         users.facts.n_read,
         confidence,
         tuple(names),
-        users.rules.given(),
+        users.rules.options(),
     )
 
 

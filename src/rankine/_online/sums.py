@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,6 +55,7 @@ T = TypeVar("T")
 
 _AGAIN = "duplicate events"
 _INCOMPLETE = "users whose window"
+NOT_OVER = "whose window is not over by the end of the log"
 NOWHERE = pl.Series([None], dtype=pl.String)
 """The name of no group."""
 COARSE = (
@@ -79,6 +81,8 @@ class UserSums:
         left_out: metric -> why it is not there.
         arrivals: how many users came first on each day, if days are kept separate.
         busy: how many users of each variant had more events than allowed.
+        zone: the time zone of days and first exposures; None for UTC.
+        until: the last day on which users could come and count; None if unknown.
     """
 
     frame: pl.DataFrame
@@ -89,18 +93,30 @@ class UserSums:
     left_out: dict[str, str]
     arrivals: tuple[int, ...] = ()
     busy: Mapping[str, int] = field(default_factory=dict)
+    zone: str | None = None
+    until: date | None = None
 
 
-def new_by_day(frame: pl.DataFrame, column: str) -> tuple[int, ...]:
-    """Count the users for whom each day is the first; empty without days."""
+def new_by_day(
+    frame: pl.DataFrame, column: str, until: date | None = None
+) -> tuple[int, ...]:
+    """Count the users for whom each day is the first; empty without days.
+
+    Args:
+        frame: the users and their days.
+        column: the days.
+        until: the last day, if it is later than those of users.
+    """
     seen = frame.select("user", pl.col(column).cast(pl.Date)).drop_nulls()
     if seen.is_empty():
         return ()
-    numbers = seen.select("user", pl.col(column) - pl.col(column).min())
-    numbers = numbers.with_columns(pl.col(column).dt.total_days())
-    first = numbers.group_by("user").agg(pl.col(column).min())[column].to_numpy()
-    n_days = int(numbers[column].max()) + 1  # type: ignore[arg-type]
-    return tuple(np.bincount(first, minlength=n_days).tolist())
+    days = seen[column].to_physical()
+    begin, end = int(days.min()), int(days.max())  # type: ignore[arg-type]
+    first = seen.group_by("user").agg(pl.col(column).min())[column].to_physical()
+    if until is not None:
+        end = max(end, (until - date(1970, 1, 1)).days)
+    n_days = end - begin + 1
+    return tuple(np.bincount(first.to_numpy() - begin, minlength=n_days).tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +183,8 @@ class UserCounts:
         n_again: how many events repeat another one.
         log: the log, if it is at hand.
         zone: the time zone of days, weeks, hours and first exposures; None for UTC.
+        settled: whether events were counted before, by rules that are not known: these
+            are of a table.
     """
 
     rules: Rules
@@ -181,6 +199,7 @@ class UserCounts:
     n_again: int = 0
     log: EventLog | None = None
     zone: str | None = None
+    settled: bool = False
 
     @staticmethod
     def of_log(
@@ -403,11 +422,41 @@ class UserCounts:
         sides = [f"{name}.{side}" for name in metrics for side in "yx"]
         rows = rows.select(*order, *sides, *fresh)
         days = counts.counting(AFTER).select("user", pl.col("period").alias("day"))
-        says = {name: metric.says(self.rules) for name, metric in metrics.items()}
         return UserSums(
-            rows, counts.notes, counts.excluded, metrics, says, counts.left_out,
+            rows, counts.notes, counts.excluded, metrics, self.says(metrics),
+            counts.left_out,
             new_by_day(days, "day") if self.every == "day" else (), counts.busy,
+            self.zone, self._until(),
         )  # fmt: skip
+
+    def _until(self) -> date | None:
+        """Return the last day on which users could be exposed and count.
+
+        It is the last day of the log, or the one before somebody came whose window is
+        not over by then.
+        """
+        if not self.exposes:
+            return None
+        clock = "clock" if "clock" in self.seen.columns else "first"
+        if "window_over" in self.seen.columns and self.rules.incomplete != "keep":
+            late = self.seen.filter(~pl.col("window_over"))[clock].cast(pl.Int64).min()
+            if late is not None:
+                return _day(int(late) // DAY - 1)  # type: ignore[arg-type]
+        observed = self.rows.group_by("user").agg(pl.col("observed").sum())
+        # Clocks may have changed since; without a zone, only what they showed is known.
+        start = self.seen[clock if self.zone is None else "first"].cast(pl.Int64)
+        end = (start[observed["user"]] + observed["observed"]).max()
+        if end is None:
+            return None
+        last = on_clocks(pl.Series([int(end) - 1]), self.zone)  # type: ignore[arg-type]
+        return _day(last.item() // DAY)
+
+    def says(self, metrics: Mapping[str, OnlineMetric]) -> dict[str, str]:
+        """Say how metrics are defined."""
+        return {
+            name: (self.settled and metric.settled) or metric.says(self.rules)
+            for name, metric in metrics.items()
+        }
 
     def dated(self, periods: pl.Series) -> pl.Series:
         """Return days, weeks or hours as dates and times."""
@@ -524,8 +573,7 @@ class UserCounts:
         over: Bools = self.seen["window_over"].fill_null(value=False).to_numpy()
         within = self.rules.within  # a table does not say how long it was
         length = "" if within is None else f" of {days_text(within)}"
-        whose = _INCOMPLETE.removeprefix("users ")
-        words = f"{whose}{length} is not over by the end of the log"
+        words = NOT_OVER.replace(" is", f"{length} is")
         self._leave(excluded, words, users & ~over)
         return users & over
 
@@ -681,6 +729,11 @@ def _refuse_idle(how: Counting) -> None:
     if lacks:
         msg = f"timezone has no effect: {lacks}"
         raise ParameterError(msg)
+
+
+def _day(number: int) -> date:
+    """Return a day from its number since 1970."""
+    return date(1970, 1, 1) + timedelta(number)
 
 
 def days_text(size: int) -> str:

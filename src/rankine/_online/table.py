@@ -6,7 +6,7 @@ or from a file tomorrow.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,8 +70,8 @@ _CLOCK = "first_exposure on clocks"
 """The first exposure as clocks in its zone show it."""
 _AFTER = (*RETURNS.values(), _OBSERVED)
 """Numbers that begin with the first exposure."""
-_ASKED_LATER = {"unit", "columns", "max_events", "incomplete"}
-"""Rules that are about metrics, names or users, not about how events are counted."""
+_OF_METRICS = "unit", "max_events", "incomplete"
+"""Rules that are about metrics and who counts in them, not about how events count."""
 _ARM = "variant"
 _MOST = 9e12
 """The most money of a user that a table may give: more is not known to a millionth."""
@@ -190,7 +190,8 @@ def users(
         hourly: whether each hour of a user has one.
         memory_limit: as in `summarize`.
         rules: how events are read and counted, which is then settled in the table;
-            ``unit=``, ``max_events=`` and ``incomplete=`` are left to the metrics.
+            ``unit=``, ``max_events=`` and ``incomplete=`` are for metrics: give them
+            where the table is read.
 
     Returns:
         A frame with ``user`` (and ``day``, ``week`` or ``hour``), the groups of the
@@ -235,6 +236,13 @@ def users(
             msg = f"give {name} to the accumulator, when it is made"
             raise ParameterError(msg)
         return table_of(log.counts())
+    for name in _OF_METRICS:
+        if name in rules:
+            msg = (
+                f"{name} is for metrics, not for the table, which has all users; give "
+                "it where the table is read"
+            )
+            raise ParameterError(msg)
     every = every_of(daily=daily, weekly=weekly, hourly=hourly)
     counts = counts_of(
         log, Rules.of(rules), by, segment, every=every, memory=memory_limit
@@ -280,7 +288,7 @@ def of_table(
     if frame.is_empty():
         msg = f"{table.name} has no users"
         raise NoRowsError(msg)
-    columns, zone = _groups(table, by, segment, rules), _zone(frame)
+    columns, zone = _groups(table, by, segment, rules), zone_of(frame)
     frame = _checked(frame, numeric, columns, origin_of(table.name, loaded))
     by_arm = is_arm(by, rules)
     if by_arm and "variant" in columns and "variants" not in names:
@@ -295,10 +303,17 @@ def of_table(
     if "first_exposure" in names and "first" not in seen.columns:
         # Days after an exposure say nothing of those after the first event.
         facts = replace(facts, has=facts.has - {*RETURNS.values()})
+    if "window_over" in names and "first" not in seen.columns:
+        msg = (
+            f"{table.name} was made with window= or --window, and is not read by "
+            "variant: what users did before their first exposure has no window; make "
+            "a table without window=, from the log"
+        )
+        raise ParameterError(msg)
     if rules.incomplete == "keep" and "window_over" not in seen.columns:
         msg = (
             "incomplete= or --keep-incomplete has no effect: the table was made "
-            "without window= or --window, or is not read by variant"
+            "without window= or --window"
         )
         raise ParameterError(msg)
     phases = [(AFTER, ""), (BEFORE, _BEFORE)]
@@ -310,7 +325,7 @@ def of_table(
     rows = added(pl.concat(parts), *ROW)
     return UserCounts(
         rules, by, segment, by_arm, every, facts, seen, texts,
-        by_number(rows, seen["user"]), zone=zone,
+        by_number(rows, seen["user"]), zone=zone, settled=True,
     )  # fmt: skip
 
 
@@ -342,7 +357,7 @@ def _seen(
     return seen, texts
 
 
-def _zone(frame: pl.DataFrame) -> str | None:
+def zone_of(frame: pl.DataFrame) -> str | None:
     """Return the time zone of a table; None for UTC, and if only offsets are known."""
     kinds = [frame.schema.get(name) for name in ("first_exposure", "hour")]
     zones = [kind.time_zone for kind in kinds if isinstance(kind, pl.Datetime)]
@@ -363,9 +378,8 @@ _CUT = (
 
 def _refuse_settled(rules: Rules) -> None:
     """Refuse options that say how events are counted, which was done before."""
-    usual = Rules()
-    settled = [rule.name for rule in fields(Rules) if rule.name not in _ASKED_LATER]
-    given = [name for name in settled if getattr(rules, name) != getattr(usual, name)]
+    settled = [name for name in Rules.names() if name not in {*_OF_METRICS, "columns"}]
+    given = [name for name in settled if name in rules.given]
     given += [f"columns={{{part!r}: ...}}" for part in rules.columns if part != _ARM]
     for name in given:
         msg = (
@@ -426,7 +440,7 @@ def _checked(
         written = without_zone(frame["first_exposure"])
         typed.append(times(written, "first_exposure", origin)[0].alias(_CLOCK))
     if "window_over" in frame.columns:
-        typed.append(_flags(frame["window_over"], origin))
+        typed.append(flags(frame["window_over"], origin))
     for name in [*numeric, *({"variants"} & {*frame.columns})]:
         number = numbers(frame[name], name, where, lenient=True)
         amount = name.removesuffix(_BEFORE) in AMOUNTS
@@ -450,7 +464,7 @@ def _checked(
     return checked
 
 
-def _flags(column: pl.Series, origin: Rows | Places) -> pl.Series:
+def flags(column: pl.Series, origin: Rows | Places) -> pl.Series:
     """Return a column of true and false, as a CSV file may have it, too."""
     words = column.cast(pl.String).str.to_lowercase()
     wrong = ~words.is_in(["true", "false"]) & words.is_not_null()

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from rankine._base.arrays import Floats
     from rankine._online.abresult import Settings
     from rankine._online.arms import Place
+    from rankine._online.asked import Given
     from rankine._online.cohort import Cohort, Measure
 
 _UNEVEN = 1.5
@@ -108,14 +109,17 @@ def margins_of(margin: Any, cohort: Cohort) -> dict[str, Margin]:
     return {name: Margin.read(name, size) for name, size in given.items()}
 
 
-def limits_of(data: Any, cap: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was said about events, for the settings of a test.
+def limits_of(
+    given: Given, zone: str | None, cap: Any, rules: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what is known of how events were read, for the settings of a test.
 
-    Those of a log are those that an accumulator was made with, if it has read it.
+    Those of a log are those that an accumulator was made with, if it has read it. A
+    table of users says the zone, and whether there was a window.
     """
     caps = cap if isinstance(cap, Mapping) else {}
-    if isinstance(data, Accumulator):
-        read = data.rules
+    if isinstance(given.data, Accumulator):
+        read = given.data.rules
     else:
         seconds = None if isinstance(cap, Mapping) else cap
         read = Rules.of({**rules, "cap": seconds})
@@ -124,8 +128,9 @@ def limits_of(data: Any, cap: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
         "page_cap": None if read.longest is None else read.longest / SECOND,
         "window": None if read.within is None else read.within / DAY,
         "max_events": read.max_events,
-        "incomplete": None if read.within is None else read.incomplete,
-        "timezone": read.timezone,
+        "incomplete": read.incomplete if given.has_window else None,
+        "timezone": zone,
+        "table": given.of_users,
     }
 
 

@@ -39,6 +39,7 @@ from rankine._report.tables import brief, number, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rankine._online.abresult import Settings
     from rankine._online.positions import ClickMetrics
     from rankine._online.summary import Summary
 
@@ -171,13 +172,25 @@ def _page_of_test(
     add_clicks(page, clicks, names)
     notes = [*_excluded(test.excluded.items()), *test.notes]
     page.add("notes", "Notes", remarks((), notes))
-    choices = [
-        (name, choice_text(value)) for name, value in vars(test.settings).items()
-    ]
+    choices = _choices(test.settings)
     page.add(
         "reproduce", "How to reproduce this", reproduction(command, files, choices)
     )
     return page
+
+
+def _choices(settings: Settings) -> list[tuple[str, str]]:
+    """Return how a test was set up, as a table shows it."""
+    choices = {name: choice_text(value) for name, value in vars(settings).items()}
+    if settings.table:
+        choices["page_cap"] = _SETTLED
+    if settings.table and settings.incomplete is not None:
+        choices["window"] = _SETTLED
+    return [*choices.items()]
+
+
+_SETTLED = "settled in the table of users"
+"""What stands for a choice that was made with the table, which does not keep it."""
 
 
 def _summary(test: ABTest, rows: Sequence[dict[str, Any]]) -> list[Markup]:

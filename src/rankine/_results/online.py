@@ -156,6 +156,7 @@ def _settings(node: Node, name: str) -> Settings:
         rules={
             option: _given(part) for option, part in node["rules"].entries().items()
         },
+        table=node["table"].flag(),
     )
     try:
         check_settings(settings)

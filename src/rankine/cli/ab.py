@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from rankine.cli.online import (
     clicks_of,
     events_of,
     metrics_of,
+    options_given,
     parts_of_metric,
     reading_events,
     refuse_nameless,
@@ -160,8 +160,8 @@ def command(
         raise click.UsageError(msg)
     rules = rules_of(**given)
     asked = metrics_of(metrics)
-    unit, variant = rules.pop("unit"), None
-    caps: Any = rules.pop("cap")
+    unit, variant = rules.pop("unit", None), None
+    caps: Any = rules.pop("cap", None)
     if most and caps is not None:
         msg = "--cap and --most cannot be combined: a test takes one of them"
         raise click.UsageError(msg)
@@ -170,7 +170,7 @@ def command(
     else:
         refuse_with_users(given["columns"])
         asked = columns_of(metrics)
-        unit, variant = users, rules["columns"].get("variant", "variant")
+        unit, variant = users, given["columns"].get("variant", "variant")
         rules = {}
     if most:
         caps = _numbers("most", most)
@@ -235,16 +235,12 @@ def question_of(
 ) -> dict[str, Any]:
     """Return what `calibrate` and `users_needed` are asked of a log or a table.
 
-    These are metrics, the unit, and how events are read, as far as that is not usual.
+    These are metrics, the unit, and how events are read.
     """
-    from rankine._online.rules import Rules  # noqa: PLC0415 - --help stays fast
-
     if users is not None:
         refuse_with_users(given["columns"], ())
         return {"metrics": columns_of(metrics), "unit": users}
-    usual, rules = Rules(), rules_of(**given)
-    read = {name: own for name, own in rules.items() if own != getattr(usual, name)}
-    return {"metrics": metrics_of(metrics), **read}
+    return {"metrics": metrics_of(metrics), **rules_of(**given)}
 
 
 def refuse_with_users(
@@ -264,16 +260,6 @@ def refuse_with_users(
             only = "".join(f"; with --users, only --col {own}= is" for own in allowed)
             msg = f"--col {part}= is for events{only}"
             raise click.UsageError(msg)
-
-
-def options_given() -> list[click.Parameter]:
-    """Return the options that stand on the command line."""
-    context = click.get_current_context()
-    return [
-        option
-        for option in context.command.params
-        if context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
-    ]
 
 
 _OF_EVENTS = (

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from rankine.cli.options import byte_size, pairs
 from rankine.cli.output import (
@@ -156,19 +157,38 @@ def rules_of(
     keep_incomplete: bool,  # noqa: FBT001
     **given: Any,
 ) -> dict[str, Any]:
-    """Return what the options of `reading_events` say, as arguments of `summarize`."""
+    """Return what the options of `reading_events` say, as arguments of `summarize`.
+
+    Options that do not stand on the command line are left out.
+    """
     says: Any = engaged
     if engaged is not None:
         try:
             says = float(engaged)
         except ValueError:
             says = _listed(engaged)
-    return {
+    rules = {
         **given,
         "engaged": says,
-        "duplicates": "keep" if keep_duplicates else "drop",
-        "incomplete": "keep" if keep_incomplete else "leave out",
+        "duplicates": "keep" if keep_duplicates else None,
+        "incomplete": "keep" if keep_incomplete else None,
     }
+    named = {option.name for option in options_given()}
+    return {
+        name: value
+        for name, value in rules.items()
+        if name in named or (name in {"duplicates", "incomplete"} and value)
+    }
+
+
+def options_given() -> list[click.Parameter]:
+    """Return the options that stand on the command line."""
+    context = click.get_current_context()
+    return [
+        option
+        for option in context.command.params
+        if context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+    ]
 
 
 def _listed(words: str) -> list[str]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankine.cli.ab import metrics_option, options_given, question_of, users_option
-from rankine.cli.online import events_of, reading_events
+from rankine.cli.ab import metrics_option, question_of, users_option
+from rankine.cli.online import events_of, options_given, reading_events
 from rankine.cli.output import fitted, json_option, print_json, say
 from rankine.errors import DataError
 
@@ -98,7 +98,11 @@ def command(
             ]
         )
     else:
-        click.echo(fitted("\n".join(map(str, records))))
+        # All records of a log or a table have the same notes.
+        noted = dict.fromkeys(
+            f"- {note}" for needed in records for note in needed.notes
+        )
+        click.echo(fitted("\n".join([*map(str, records), *noted])))
 
 
 def _effect_of(given: tuple[str, ...]) -> Any:
