@@ -10,7 +10,7 @@ import numpy as np
 
 from rankine._base.text import count, percent
 from rankine._online.spreads import influences
-from rankine._online.users import added
+from rankine._online.users import AMOUNTS, COUNTS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,16 +37,15 @@ def counted(n: int, reason: str) -> str:
     return f"1 {singular}"
 
 
-def oddities(rows: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[str]:
+def oddities(each: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[str]:
     """Say what is odd in what users did.
 
     Args:
-        rows: their counts.
+        each: their counts, a row per user.
         ids: the ids of all users, by their numbers.
         has: the parts that the log has.
     """
-    each = added(rows, "user")
-    total = {name: int(each[name].sum()) for name in each.columns if name != "user"}
+    total = {name: int(each[name].sum()) for name in (*COUNTS, *AMOUNTS)}
     notes = _busiest(each, ids) if each.height >= _FEW_USERS else []
     more = int((each["clicks"] > each["impressions"]).sum())
     if more and total["impressions"]:
