@@ -508,15 +508,15 @@ def test_it_says_how_many_of_the_sentences_are_shown(
 ) -> None:
     more = len(demo.sentences) - len(demo.systems) + 1  # than those of the first metric
     assert more == 4
-    assert f"<summary>{more} more sentences on all metrics and pairs<" in (
+    assert f"<summary>{more} more comparisons of all metrics and pairs<" in (
         page_of(demo).text()
     )
     monkeypatch.setattr(of_comparison, "_PAIRS", 3)
 
     text = page_of(demo).text()
 
-    says = "the first 3 are here, all are in sentences of the result"
-    start = f"<summary>4 more sentences on all metrics and pairs; {says}</summary>"
+    says = "the first 3 are here, see cmp.sentences for the rest"
+    start = f"<summary>4 more comparisons of all metrics and pairs; {says}</summary>"
     assert start in text
     opened = text.partition(start)[2].partition("</details>")[0]
     assert opened.count("<li>") == 3

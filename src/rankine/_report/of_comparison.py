@@ -175,11 +175,9 @@ def _summary(comparison: Comparison) -> Markup:
     rest = [entry for entry in map(join, entries) if str(entry) not in drawn]
     parts = [*_best(comparison), points(ahead[:_SAID], class_="verdicts")]
     if rest:
-        words = f"{count(len(rest), 'more sentence')} on all metrics and pairs"
+        words = f"{count(len(rest), 'more comparison')} of all metrics and pairs"
         if len(rest) > _PAIRS:
-            words += (
-                f"; the first {_PAIRS} are here, all are in sentences of the result"
-            )
+            words += f"; the first {_PAIRS} are here, see cmp.sentences for the rest"
         more = points(rest[:_PAIRS], class_="verdicts")
         parts.append(tag("details", tag("summary", words), more))
     return join(parts)
@@ -234,8 +232,8 @@ def _systems(comparison: Comparison) -> Markup:
     sides = "l" + "r" * len(comparison.metrics)
     drawn = table(head, rows, sides, caption="Means of all systems")
     says = (
-        "The best mean is bold, and below each mean is its interval. Letters before a "
-        "mean name the systems that it is better than."
+        "The best mean is bold, and below each mean is its interval. Letters mark "
+        "the systems that a system beats."
     )
     sort = scripted(" Column titles sort the table.")
     meant = {
