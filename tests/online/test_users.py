@@ -364,7 +364,7 @@ def test_parts_by_user_can_be_put_together() -> None:
 def test_parts_by_day_cannot() -> None:
     days = [part for _, part in LOG.group_by(pl.col("timestamp").dt.date())]
     # A day without variants has no columns of what came before an exposure.
-    why = "needs all events of a user together|events_before is nan, not a count"
+    why = "needs all events of a user together|events_before is missing, not a count"
     for daily in (False, True):
         parts = [rk.online.users(part, daily=daily) for part in days]
         with pytest.raises(DataError, match=why):
@@ -501,7 +501,7 @@ def test_refusals(
     [
         ("clicks", 0.5, "row 0: clicks is 0.5, not a count"),
         ("clicks", -1, "row 0: clicks is -1, not a count"),
-        ("clicks", None, "row 0: clicks is nan, not a count"),
+        ("clicks", None, "row 0: clicks is missing, not a count"),
         ("clicks", "x", "row 0: clicks is 'x', not a number"),
         ("revenue", float("inf"), "row 0: revenue is inf, not an amount"),
         ("revenue", 1e13, "not an amount"),
@@ -804,3 +804,17 @@ def test_a_column_in_place_of_a_metric_is_told_how_to_ask(column: str) -> None:
     for ask in (rk.online.summarize, rk.online.calibrate):
         with pytest.raises(UnknownMetricError, match=hint):
             ask(events, [column])
+
+
+def test_tables_of_other_columns_are_not_put_together_silently() -> None:
+    log = pl.DataFrame(
+        {
+            "user_id": ["u", "u"], "timestamp": [1, 2],
+            "event": ["impression", "purchase"], "value": [0.0, 12.5],
+        }
+    )  # fmt: skip
+    other = log.drop("value").with_columns(user_id=pl.lit("w"))
+    both = pl.concat([rk.online.users(log), rk.online.users(other)], how="diagonal")
+
+    with pytest.raises(DataError, match="row 1: orders is missing, not a count"):
+        rk.online.summarize(both, {"spent": "revenue"})

@@ -6,6 +6,7 @@ or from a file tomorrow.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -452,8 +453,9 @@ def _checked(
         if wrong.any():
             row = int(wrong.arg_true()[0])
             kind = "an amount" if amount else "a count"
+            value = "missing" if math.isnan(number[row]) else f"{number[row]:g}"
             msg = (
-                f"{where.where(row)}: {name} is {number[row]:g}, not {kind} of a table "
+                f"{where.where(row)}: {name} is {value}, not {kind} of a table "
                 "that rk.online.users makes; for a table of your own, give unit=, the "
                 "column of its users, or --users COLUMN"
             )
