@@ -25,7 +25,7 @@ help:
 	@echo "make lint    format, lint and types"
 	@echo "make check   the tests, and what make lint looks at"
 	@echo "make fuzz    200,000 broken inputs, in about half an hour"
-	@echo "make format  format and mend what can be mended"
+	@echo "make format  format, and fix what can be fixed"
 	@echo "make names   write the lists of names that follow from the code"
 	@echo "make counts  count what makes the code large or small"
 	@echo "make bench   rankine and its peers on the same work"
@@ -202,6 +202,7 @@ oracle-long:
 oracle-search: TOOLS = pytrec_eval ir_measures ranx sklearn
 oracle-search: LISTS = ir_measures
 oracle-search: VALUES = scipy ranx
+oracle-search: FUSION = ranx
 oracle-recommend: TOOLS = jurity recommenders rectools cornac surprise
 oracle-recommend: LISTS = jurity recommenders rectools
 oracle-recommend: VALUES = statsmodels
@@ -219,6 +220,8 @@ oracle-search oracle-recommend oracle-torch oracle-older: oracle-%: $(ORACLE)-%/
 		$(LISTS) --cases $(CASES) --seed $(SEED))
 	$(if $(VALUES),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/comparing.py \
 		$(VALUES) --cases $(CASES) --seed $(SEED))
+	$(if $(FUSION),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/fusing.py \
+		$(FUSION) --cases $(CASES) --seed $(SEED))
 
 # How often tests, intervals and gates err; fixed seeds, and one thread per process.
 .PHONY: simulate

@@ -2,8 +2,8 @@
 
 ``python benchmarks/cases.py NAME [ARGUMENT ...]`` runs one of them and prints its times
 as JSON. Times are the best of several, in seconds. Here are the cases of rankings and
-judgements; those of recommendation lists are in `lists.py`, and those
-of comparisons in `comparing.py`.
+judgements; those of recommendation lists are in `lists.py`, those of comparisons in
+`comparing.py`, and those of fusion in `fusing.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from benchmarks import comparing, lists, work
+from benchmarks import comparing, fusing, lists, work
 from benchmarks.timing import best, evaluate
 
 if TYPE_CHECKING:
@@ -339,6 +339,6 @@ def command() -> dict[str, float]:
 
 if __name__ == "__main__":
     case, *arguments = sys.argv[1:]
-    homes = (sys.modules[__name__], lists, comparing)
+    homes = (sys.modules[__name__], lists, comparing, fusing)
     run = next(getattr(home, case) for home in homes if hasattr(home, case))
     print(json.dumps(run(*arguments)))

@@ -2,13 +2,13 @@
 
 All six metrics by variant and day, from Parquet files of a day each; by the function,
 which reads them in batches; by the same within a limit of memory, so that events wait
-on disk; by an accumulator that takes day after day; by DuckDB with two threads and the
-SQL of `online.sql`, whose numbers must be the same; and by variant from a frame in
-memory. The scan that times are compared with reads the same
-columns with polars, in its streaming engine, and adds up the hash of every value, so
-that all of them are decoded and none is kept; imports are not timed. Each case runs in
-a process of its own, which tells its peak memory, that of the libraries (first line)
-included. With `ids`, every visit has a session id.
+on disk, and there by variant alone and in a test, too; by an accumulator that takes day
+after day; by DuckDB with two threads and the SQL of `online.sql`, whose numbers must be
+the same; and by variant from a frame in memory. The scan that times are compared with
+reads the same columns with polars, in its streaming engine, and adds up the hash of
+every value, so that all of them are decoded and none is kept; imports are not timed.
+Each case runs in a process of its own, which tells its peak memory, that of the
+libraries (first line) included. With `ids`, every visit has a session id.
 """
 
 from __future__ import annotations
@@ -108,9 +108,28 @@ def from_disk(days: Path) -> dict[str, float]:
     """Sum up all files, with little memory."""
     import rankine as rk
 
+    return limited(rk.online.summarize, days, daily=True)
+
+
+def by_variant(days: Path) -> dict[str, float]:
+    """Sum up all files by variant, with little memory."""
+    import rankine as rk
+
+    return limited(rk.online.summarize, days)
+
+
+def tested(days: Path) -> dict[str, float]:
+    """Compare the variants of all files, with little memory."""
+    import rankine as rk
+
+    return limited(rk.online.ab_test, days, control="A")
+
+
+def limited(compute: Any, days: Path, **options: Any) -> dict[str, float]:
+    """Return the seconds of a function that keeps events on disk."""
     n_events = pl.scan_parquet(days / "*.parquet").select(pl.len()).collect().item()
     start = time.perf_counter()
-    rk.online.summarize(days, daily=True, memory_limit=max(LEAST, LIMIT * n_events))
+    compute(days, memory_limit=max(LEAST, LIMIT * n_events), **options)
     return {"seconds": time.perf_counter() - start}
 
 
@@ -183,6 +202,8 @@ CASES: dict[str, Any] = {
     "scan": scanned,
     "files": from_files,
     "disk": from_disk,
+    "variant": by_variant,
+    "test": tested,
     "duckdb": in_duckdb,
     "days": by_days,
     "memory": in_memory,

@@ -233,6 +233,15 @@ def _comparing(_: str) -> None:
     print(f"  {'':<44}{ratio:10.2f} x evaluating one  (at most 10)")
 
 
+def _fusion(_: str) -> None:
+    print("\nFusion of 5 runs of 1,000 x 1,000, that were read")
+    for name, theirs in (("rrf", "rrf"), ("combmnz", "mnz")):
+        ours = run_case("fused_rankine", name)["seconds"]
+        row(f"rankine, {name}, min-max", ours)
+        peer = run_case("fused_ranx", theirs)["seconds"]
+        row(f"ranx, {theirs}, min-max", peer, ours, "(10)")
+
+
 def _experiment(_: str) -> None:
     print("\nAn experiment of 20 runs of 6,980 x 1,000 and 60 metrics, from files")
     found = run_case("twenty_runs")
@@ -266,6 +275,7 @@ PARTS = {
     "frames": _frames,
     "memory": _in_memory,
     "comparing": _comparing,
+    "fusion": _fusion,
     "experiment": _experiment,
     "command": _command,
 }

@@ -61,6 +61,26 @@ def permutation(n: int) -> list[int]:
     return order
 
 
+def runs_to_fuse(n: int = 5) -> list[pl.DataFrame]:
+    """Return runs of 1,000 queries and 1,000 of 3,000 items each, best first."""
+    n_queries, n_shown, n_found = 1000, 1000, 3000
+    rng = np.random.default_rng(6)
+    found = rng.integers(0, 8_841_823 - n_found * 2900, n_queries)
+    runs = []
+    for _ in range(n):
+        # For each query, some of the items that any of the runs may find.
+        which = np.argsort(rng.random((n_queries, n_found)), axis=1)[:, :n_shown]
+        scores = -np.sort(-rng.normal(10, 3, (n_queries, n_shown)), axis=1)
+        columns = {
+            "query": np.repeat(np.arange(n_queries), n_shown),
+            "item": (found[:, None] + which * 2897).ravel(),
+            "score": scores.ravel(),
+        }
+        text = pl.col("query", "item").cast(pl.String)
+        runs.append(pl.DataFrame(columns).with_columns(text))
+    return runs
+
+
 def two_runs(form: str) -> tuple[Any, Any, Any]:
     """Return judgements and two runs of the same items: files, frames or dicts."""
     qrels, run = trec_files()

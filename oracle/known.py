@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Known:
 
     tool: str
     metric: str
-    applies: Callable[[Case, int], bool]
+    applies: Callable[[Any, int], bool]
     reason: str
 
 
@@ -336,9 +336,74 @@ KNOWN = (
 )
 
 
-def reason(tool: str, metric: str, case: Case, k: int) -> str | None:
+_BY_RANK = "rrf borda condorcet isr log_isr logn_isr rbc"
+_FAR, _NEAR = 1e9, 1e-9
+
+FUSIONS = (
+    *(
+        Known(
+            "ranx",
+            pattern,
+            lambda case, _: case.tied,
+            "The order in which ranx puts equal scores is not specified.",
+        )
+        for pattern in ("*, rank", "*, borda", *(f"{n}, *" for n in _BY_RANK.split()))
+    ),
+    *(
+        Known(
+            "ranx",
+            f"{name}, borda",
+            lambda *_: True,
+            "After its Borda normalisation, ranx takes items in the order of a set, "
+            "which changes with PYTHONHASHSEED.",
+        )
+        for name in _BY_RANK.split()
+    ),
+    Known(
+        "ranx",
+        "condorcet, *",
+        lambda case, _: not case.is_clear,
+        "ranx compares items in the order of a set, which changes with "
+        "PYTHONHASHSEED, and counts a run that has neither of two items as a vote "
+        "against the first; so it sorts by a comparison that contradicts itself.",
+    ),
+    *(
+        Known(
+            "ranx",
+            f"*, {norm}",
+            lambda case, _: any(0 <= spread < _NEAR for spread in case.spreads),
+            "ranx divides by 1e-9 where scores are nearer to each other than that, or "
+            "where a rounded mean is not quite equal to scores that are all equal.",
+        )
+        for norm in ("min-max", "sum", "z-score")
+    ),
+    Known(
+        "ranx",
+        "*, max",
+        lambda case, _: any(max(own.values()) < _NEAR for own in case.lists),
+        "ranx divides by 1e-9 where no score is above that; rankine refuses lists "
+        "whose largest score is not above 0.",
+    ),
+    *(
+        Known(
+            "ranx",
+            f"{name}, None",
+            lambda case, _: any(
+                abs(score) > _FAR for own in case.lists for score in own.values()
+            ),
+            "ranx takes 1e9 or -1e9 for the score of an item that a run lacks.",
+        )
+        for name in ("combmin", "combmax")
+    ),
+)
+"""The same for fusion of runs, whose metrics are methods with their normalisations."""
+
+
+def reason(
+    tool: str, metric: str, case: Any, k: int, differences: tuple[Known, ...] = KNOWN
+) -> str | None:
     """Say why a tool may differ on a case, or None."""
-    for known in KNOWN:
+    for known in differences:
         matches = fnmatchcase(tool, known.tool) and fnmatchcase(metric, known.metric)
         if matches and known.applies(case, k):
             return known.reason

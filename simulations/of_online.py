@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 import rankine as rk
-from rankine._online.cohort import Measure
 from rankine._online.effects import effect_of
+from rankine._online.measures import Measure
 from rankine._online.moments import SIDES, Moments
 from rankine._online.quantiles import QuantileEffect
 from rankine._online.spreads import quantile_of
@@ -124,7 +124,10 @@ def winsorized(scale: float) -> list[Row]:
         both = spent.winsorized({"spent": arms.ravel()}, 0.999)
         caps = [spent.winsorized({"spent": arm}, 0.999) for arm in arms]
         of_both, of_each = (
-            [own.known_of({"spent": arm}) for own, arm in zip(kinds, arms, strict=True)]
+            [
+                own.statistics({"spent": arm})
+                for own, arm in zip(kinds, arms, strict=True)
+            ]
             for kinds in ((both, both), caps)
         )
         pooled += int(effect_of(*of_both).p() <= ALPHA)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(rk.__file__).parent
-PACKAGES = ("_io", "_join", "_evaluate")
+PACKAGES = ("_io", "_join", "_runs", "_evaluate")
 REPEATS = {
     "_io/repeats.py": "marks and shows repeated rows",
     "_join/row_chunks.py": "keys that are equal, whose ids are then looked at",

@@ -130,18 +130,18 @@ def test_lost_queries_fail_and_are_named(settled: Project) -> None:
 def test_what_cannot_be_told_passes_unless_strict(settled: Project) -> None:
     code, text = settled.test(UNSURE)
     assert code == 0, text
-    assert "docs: RR: cannot tell: 40 queries resolve +-0.0841" in text
+    assert "docs: RR: cannot tell: 40 queries can detect a change of 0.0841" in text
 
     code, text = settled.test(UNSURE, more=", strict=True")
     assert code == 1
-    assert "docs: RR: cannot tell: 40 queries resolve +-0.0841" in text
+    assert "docs: RR: cannot tell: 40 queries can detect a change of 0.0841" in text
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"more": ", rel=2"}, "threshold of the convention was 1 and is now 2"),
-        ({"more": ", rel=2"}, "make the baseline again with pytest --rankine-update"),
+        ({"more": ", rel=2"}, "recreate the baseline with pytest --rankine-update"),
         ({"margins": "{}"}, "no margin is given for RR"),
         ({"margins": "{'AP': 0.1}"}, "margin is given for AP"),
         ({"name": "other"}, "no baseline other.gate.json; pytest --rankine-update"),

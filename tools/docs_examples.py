@@ -22,6 +22,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,7 @@ from unittest import mock
 
 from rankine.cli import main
 from rankine.data import FILMS, FOLDER, QRELS, RUNS
+from tools.docs_mlflow import StandIn
 from tools.docs_tables import WHOLE_FRAMES, marked_tables, text_and_tables
 
 if TYPE_CHECKING:
@@ -197,9 +199,25 @@ def workplace() -> Iterator[Path]:
             yield Path(name)
 
 
-def render(markdown: str, page: str) -> str:
-    """Run the examples of a page and return it with what they print."""
-    with workplace(), marked_tables() as tables:
+@contextlib.contextmanager
+def _imported(mlflow: object) -> Iterator[None]:
+    """Let ``import mlflow`` find this; not by `mock`, which forgets other imports."""
+    before = sys.modules.pop("mlflow", None)
+    sys.modules["mlflow"] = mlflow  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules["mlflow"]
+        if before is not None:
+            sys.modules["mlflow"] = before
+
+
+def render(markdown: str, page: str, mlflow: object = None) -> str:
+    """Run the examples of a page and return it with what they print.
+
+    They log to a stand-in, unless MLflow itself is given.
+    """
+    with workplace(), marked_tables() as tables, _imported(mlflow or StandIn()):
         state = Page(tables)
         return FENCE.sub(
             lambda match: state.rendered(Block.of(match, page), match[0]), markdown

@@ -27,6 +27,7 @@ _HOMES = {
     "_evaluate.compare.compare": "compare",
     "_evaluate.compare.compare_values": "compare_values",
     "_evaluate.compare.comparison": "Comparison",
+    "_evaluate.compare.many": "MacroComparison compare_many",
     "_evaluate.curve": "RecallAtPrecision",
     "_evaluate.custom": "metric",
     "_evaluate.debias": "Debiased debias",
@@ -34,6 +35,8 @@ _HOMES = {
     "_evaluate.gate.gate": "FallenQuery Gate GateVerdict gate",
     "_evaluate.logs.ctr": "ctr",
     "_evaluate.logs.estimate": "Estimate Estimates",
+    "_evaluate.many": "MacroEvaluation evaluate_many",
+    "_evaluate.pools": "PoolStudy pool_study",
     "_evaluate.predictions.losses": "CalibrationError Loss",
     "_evaluate.predictions.predictions": (
         "brier cross_entropy expected_calibration_error "
@@ -55,7 +58,10 @@ _HOMES = {
     "_evaluate.worst": "MissedItem TopItem Worst WorstQuery",
     "_experiment.experiment": "load run_experiment",
     "_experiment.results": "ExperimentResult",
-    "_io": "read_qrels read_run read_table",
+    "_fusion.fuse": "fuse",
+    "_fusion.tune": "tune_fusion",
+    "_fusion.tuned": "TunedFusion",
+    "_io": "read_table",
     "_io.matrices": "from_ranked from_scores",
     "_metrics.lists": (
         "AP_IA AWRF Calibration Coverage EE EFD EPC ERR_IA Entropy Gini GiniSimpson "
@@ -74,6 +80,8 @@ _HOMES = {
         "SetRelP Success Unjudged Utility binG gm_AP gm_Bpref infAP nDCG nDCGrel"
     ),
     "_metrics.similarity.weights": "rbo_p rbo_prefix_weight rbo_rank_weight",
+    "_runs.several": "pool",
+    "_runs.views": "Qrels Run read_qrels read_run",
     "_stats.intervals": "Interval",
     "_stats.risk": "Risk",
 }

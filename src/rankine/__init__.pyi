@@ -13,6 +13,7 @@ from rankine._evaluate.check import Check, check
 from rankine._evaluate.compare.compare import compare
 from rankine._evaluate.compare.compare_values import compare_values
 from rankine._evaluate.compare.comparison import Comparison
+from rankine._evaluate.compare.many import MacroComparison, compare_many
 from rankine._evaluate.compare.moved_queries import Moved, MovedQuery
 from rankine._evaluate.compare.queries_needed import QueriesNeeded, queries_needed
 from rankine._evaluate.curve import RecallAtPrecision
@@ -22,6 +23,8 @@ from rankine._evaluate.evaluate import evaluate
 from rankine._evaluate.gate.gate import FallenQuery, Gate, GateVerdict, gate
 from rankine._evaluate.logs.ctr import ctr
 from rankine._evaluate.logs.estimate import Estimate, Estimates
+from rankine._evaluate.many import MacroEvaluation, evaluate_many
+from rankine._evaluate.pools import PoolStudy, pool_study
 from rankine._evaluate.predictions.losses import CalibrationError, Loss
 from rankine._evaluate.predictions.predictions import (
     brier,
@@ -59,7 +62,10 @@ from rankine._evaluate.similarity import (
 from rankine._evaluate.worst import MissedItem, TopItem, Worst, WorstQuery
 from rankine._experiment.experiment import load, run_experiment
 from rankine._experiment.results import ExperimentResult
-from rankine._io import read_qrels, read_run, read_table
+from rankine._fusion.fuse import fuse
+from rankine._fusion.tune import tune_fusion
+from rankine._fusion.tuned import TunedFusion
+from rankine._io import read_table
 from rankine._io.matrices import from_ranked, from_scores
 from rankine._metrics.lists import (
     AP_IA,
@@ -162,6 +168,8 @@ from rankine._metrics.similarity.weights import (
     rbo_prefix_weight,
     rbo_rank_weight,
 )
+from rankine._runs.several import pool
+from rankine._runs.views import Qrels, Run, read_qrels, read_run
 from rankine._stats.intervals import Interval
 from rankine._stats.risk import Risk
 
@@ -236,6 +244,8 @@ __all__ = [
     "Judged",
     "LongTail",
     "Loss",
+    "MacroComparison",
+    "MacroEvaluation",
     "Metric",
     "MissedItem",
     "Moved",
@@ -248,7 +258,9 @@ __all__ = [
     "NumRet",
     "P",
     "PartialAUC",
+    "PoolStudy",
     "Popularity",
+    "Qrels",
     "QueriesNeeded",
     "R",
     "RBPResidual",
@@ -260,6 +272,7 @@ __all__ = [
     "Rndcg",
     "Rprec",
     "RprecMult",
+    "Run",
     "Serendipity",
     "SetAP",
     "SetF",
@@ -274,6 +287,7 @@ __all__ = [
     "TopItem",
     "TopicDiversity",
     "TopicEntropy",
+    "TunedFusion",
     "Unexpectedness",
     "Unjudged",
     "UnrepeatedReco",
@@ -288,17 +302,20 @@ __all__ = [
     "brier",
     "check",
     "compare",
+    "compare_many",
     "compare_values",
     "conventions",
     "cross_entropy",
     "ctr",
     "debias",
     "evaluate",
+    "evaluate_many",
     "expected_calibration_error",
     "explained_variance",
     "fcp",
     "from_ranked",
     "from_scores",
+    "fuse",
     "gate",
     "gm_AP",
     "gm_Bpref",
@@ -320,6 +337,8 @@ __all__ = [
     "overlap",
     "parse",
     "pearson",
+    "pool",
+    "pool_study",
     "queries_needed",
     "r_squared",
     "rbo",
@@ -335,4 +354,5 @@ __all__ = [
     "similarity",
     "similarity_matrix",
     "spearman",
+    "tune_fusion",
 ]

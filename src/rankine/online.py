@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from rankine._online.abresult import ABTest, SampleRatio
 from rankine._online.abtest import ab_test
-from rankine._online.beside import side_by_side
 from rankine._online.calibrate import Calibration, calibrate
 from rankine._online.clicks import ClickJudgements, judgments_from_clicks
-from rankine._online.draws import Interleaved, interleave
 from rankine._online.funnel import Funnel, funnel
 from rankine._online.generate import Generated, generate
-from rankine._online.interleaving import Preference, interleaving_test
+from rankine._online.interleaving import (
+    Interleaved,
+    Preference,
+    interleave,
+    interleaving_test,
+)
 from rankine._online.needed import UsersNeeded, users_needed
 from rankine._online.positions import ClickMetrics, click_metrics
 from rankine._online.rates import (
@@ -28,6 +31,7 @@ from rankine._online.rates import (
     roi,
     time_on_page,
 )
+from rankine._online.side_by_side import side_by_side
 from rankine._online.sources import Query, from_sql
 from rankine._online.summary import Accumulator, Summary, summarize
 from rankine._online.table import users

@@ -100,7 +100,7 @@ def test_numbers_of_whole_runs(rankine: Command) -> None:
     assert done.code == 0, done.err
     for row in compared.pairwise.iter_rows(named=True):
         assert f"{row['difference']:+.4f}" in done.out
-    assert "tested by the z-test of the jackknife" in done.out
+    assert "tested by the jackknife's z-test" in done.out
 
 
 def test_it_says_how_files_were_read(rankine: Command) -> None:

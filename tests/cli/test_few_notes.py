@@ -181,6 +181,27 @@ def test_on_the_command_line_notes_shows_all(rankine: Command, command: str) -> 
     assert "more notes" not in every.out
 
 
+@pytest.mark.parametrize("folder", ["", "runs/"])
+def test_runs_share_a_note_that_begins_with_their_files(
+    rankine: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    Path("qrels.txt").write_text("q1 0 a 1\n")
+    names = [f"r{n}.csv" for n in range(4)]
+    for name in names:
+        Path(folder, name).write_text("uid,item,score\nq1,a,1\n")
+    runs = [f"{folder}{name}" for name in names]
+
+    shown = rankine("evaluate", "qrels.txt", *runs, "-m", "P@1").out
+    compared = rankine("compare", "qrels.txt", *runs, "-m", "P@1").out
+    two = rankine("compare", "qrels.txt", *runs[:2], "-m", "P@1").out
+
+    assert shown.rstrip().endswith("all runs\n - query = uid")
+    assert f"- {', '.join(names)}: query = uid" in compared
+    assert notes_in(two)[-2:] == ["- r0.csv: query = uid", "- r1.csv: query = uid"]
+
+
 @pytest.mark.usefixtures("_files")
 def test_an_experiment_says_where_all_notes_are(rankine: Command) -> None:
     Path("e.yaml").write_text("qrels: qrels.txt\nruns: '*.run'\nmetrics: P@1\n")

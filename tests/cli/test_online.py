@@ -110,7 +110,7 @@ def test_the_text_says_what_is_what(rankine: Command) -> None:
     assert "ctr = clicks / impressions" in out
     assert "conversion_rate = users with a conversion / users" in out
     assert "the last page of a session is excluded" in out
-    assert "page views at the end of a session: no time on page" in out
+    assert "page views at the end of a session: time on page unknown" in out
 
 
 def test_a_query_of_a_database(rankine: Command) -> None:
@@ -218,6 +218,39 @@ def test_messages_name_options_as_the_command_does(
 
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"rankine: {message}")
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["online", "-m", "ctr", "--cap", "3"], "--cap"),
+        (["online", "-m", "ctr", "--session-gap", "30"], "--session-gap"),
+        (["ab", "--control", "A", "-m", "ctr", "--cap", "3"], "--cap"),
+        (["ab", "--control", "A", "-m", "roi", "--unit", "users"], "--unit"),
+        (["calibrate", "-m", "a=clicks", "--engaged", "share"], "--engaged"),
+        (
+            ["plan", "--effect", "1", "-m", "ctr", "--last-page", "exclude"],
+            "--last-page",
+        ),
+        (["plan", "--effect", "1", "-m", "ctr", "--engaged", "9"], "--engaged"),
+    ],
+)
+def test_an_option_that_no_metric_reads_is_refused(
+    words: list[str], option: str, rankine: Command
+) -> None:
+    done = rankine(words[0], "events.csv", *words[1:])
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"rankine: {option} has no effect on ")
+
+
+def test_every_rule_matters_for_the_table_of_users(rankine: Command) -> None:
+    words = ["-m", "ctr", "--cap", "3", "--users", "users.csv"]
+    done = rankine("online", "events.csv", *words)
+
+    assert done.code == 0, done.err
+    seconds = rk.online.users("events.csv", cap=3)["seconds_on_page"]
+    assert pl.read_csv("users.csv")["seconds_on_page"].to_list() == seconds.to_list()
 
 
 @pytest.mark.slow

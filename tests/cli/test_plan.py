@@ -357,7 +357,7 @@ def test_a_usual_value_that_is_given_is_refused_with_a_table(
     words: list[str], rankine: Command
 ) -> None:
     rk.online.users(LOG, session_gap=5).write_csv("users.csv")
-    words = [*words, "-m", "ctr"]
+    words = [*words, "-m", "time_on_page"]
 
     assert rankine(*words).code == 0
     for option, value in (("--session-gap", "30"), ("--last-page", "exclude")):

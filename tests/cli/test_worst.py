@@ -83,7 +83,7 @@ def test_json_has_them_under_a_key(files: list[str]) -> None:
     [
         (["--csv"], "--worst cannot be combined with --csv"),
         (["--style", "trec_eval"], "--worst cannot be combined with --style"),
-        (["-m", "NumRet"], "NumRet is neither better nor worse when it is large"),
+        (["-m", "NumRet"], "NumRet has no direction: neither larger"),
     ],
 )
 def test_where_there_is_no_place_for_them(

@@ -174,7 +174,7 @@ def test_what_is_defined_in_another_way_is_told_from_what_is_not_there() -> None
     ]
     rows = {row.convention: row for row in rk.reconcile(GRADED, SHOWN, "AUC").rows}
     assert rows["elliot"].why == (
-        "its AUC is defined differently, which is not computed here"
+        "its AUC is defined differently, and not computed here"
     )
 
 

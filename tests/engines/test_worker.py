@@ -24,6 +24,7 @@ from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.options import Options
 from rankine._evaluate.sums import Sums
 from rankine._evaluate.warnings import told
+from rankine._io.sources import Rows
 from rankine.errors import RankineError, UsageError
 
 pa = pytest.importorskip("pyarrow")
@@ -44,11 +45,14 @@ METRICS_BY_RULE = {
     "surprise": ["FCP(weighing='pairs')", "P@2"],
     "sklearn": ["nDCG@3", "AP", "RR"],
 }
+NO_ROWS = pl.DataFrame(schema={"query": pl.String, "item": pl.String, "value": float})
 PAIR: Any = SimpleNamespace(
     judged=True,
-    qrels=SimpleNamespace(scored=True, schema=SimpleNamespace(column="grade")),
+    qrels=SimpleNamespace(
+        scored=True, schema=Rows(NO_ROWS, "qrels", role="qrels", column="grade")
+    ),
     run=SimpleNamespace(
-        scored=True, schema=SimpleNamespace(column="score", ranked=False)
+        scored=True, schema=Rows(NO_ROWS, "run", role="run", column="score")
     ),
 )
 """Frames, of which only the names of columns are asked for."""

@@ -98,11 +98,15 @@ def frame(rows: list[tuple[Any, ...]], *names: str) -> pl.DataFrame:
             {"q1": {"a": float("nan"), "b": 1.0}},
             "error 1 score of run not a number",
         ),
-        (CLEAN, {"x9": {"a": 1.0}}, "error 0 of 1 judged queries are in the run: q1"),
+        (
+            CLEAN,
+            {"x9": {"a": 1.0}},
+            "error 0 of 1 judged queries are in the run: the judgements have q1",
+        ),
         (
             {f"q{n}": {"a": 1} for n in range(3)},
             {"q0": ["a"]},
-            "warning 1 of 3 judged queries are in the run: q0, q1, q2 are judged",
+            "1 of 3 judged queries are in the run: the judgements have q0, q1, q2, the",
         ),
         (
             {f"q{n}": {"a": 1} for n in range(3)},
@@ -110,11 +114,15 @@ def frame(rows: list[tuple[Any, ...]], *names: str) -> pl.DataFrame:
             "warning 1 judged query missing from the run (q2)",
         ),
         (CLEAN, {**CLEAN_RUN, "z": ["a"]}, "note 1 query of the run without"),
-        (CLEAN, {"q1": ["x", "y"]}, "warning no judged item is in the run: a, b, c"),
+        (
+            CLEAN,
+            {"q1": ["x", "y"]},
+            "warning no judged item is in the run: the judgements have a, b, c",
+        ),
         (
             CLEAN,
             {"q1": ["x", "y", "a"]},
-            "warning 67 % of the items in the top 10 are not judged",
+            "warning 67 % of the items in the top 10 are unjudged",
         ),
         (
             CLEAN,

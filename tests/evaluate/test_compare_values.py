@@ -205,7 +205,9 @@ def test_one_query_is_too_few_for_anything(test: str) -> None:
     found = rk.compare_values(table, test=test, margin=0.1)
 
     assert found.pairwise["verdict"].to_list() == ["cannot tell"] * 3
-    too_few = {"randomization": "value: randomization can tell no difference if only 1"}
+    too_few = {
+        "randomization": "value: randomization cannot find a difference if only 1"
+    }
     assert found.warnings[0].startswith(too_few.get(test, "with 1 query, only"))
     assert "undefined" in str(found) or test == "randomization"
 
@@ -213,22 +215,28 @@ def test_one_query_is_too_few_for_anything(test: str) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"query": [1, 1], "x": [0.1, 0.2], "y": [0.1, 0.2]}, "appears twice"),
+        (
+            {"query": [1, 1], "x": [0.1, 0.2], "y": [0.1, 0.2]},
+            "row 2 of the frame: query 1 has a second value of x; give one",
+        ),
         (
             {"query": ["a", None], "x": [0.1, 0.2], "y": [0.1, 0.2]},
-            "row 2 of the frame has no query; give each row one",
+            "row 2 of the frame has no query; give each value one",
         ),
         ({"query": [math.nan, 1.0], "x": [0.1, 0.2], "y": [0.1, 0.2]}, "row 1 of the"),
         ({"query": [1, 2], "x": ["a", "b"], "y": [0.1, 0.2]}, "column x holds String"),
         ({"query": [1, 2], "x": [0.1, 0.2], "y": [True, False]}, "y holds Boolean"),
         (
             {"query": [1, 2], "x": [0.1, math.inf], "y": [0.1, 0.2]},
-            "x has inf for q.* 2",
+            "row 2 of the frame: x of query 2 is inf; expected a finite",
         ),
-        ({"query": ["b", "a"], "x": [-math.inf, 1], "y": [0, 1]}, "-inf for query 'b'"),
+        (
+            {"query": ["b", "a"], "x": [-math.inf, 1], "y": [0, 1]},
+            "x of query 'b' is -inf",
+        ),
         (
             {"query": [1, 2], "x": [0.1, 0.2], "y": [-1e200, 1]},
-            r"y has -1e\+200 for query 1; expected a finite number of at most 1e\+100",
+            r"y of query 1 is -1e\+200; expected a finite number of at most 1e\+100",
         ),
         ({"q": [1, 2], "x": [0.1, 0.2]}, "no column 'query'; it has q, x"),
         (
@@ -249,7 +257,7 @@ def test_frames_that_cannot_be_used_are_refused(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"table": [0.1, 0.2]}, "takes a frame with a column 'query' .* got list"),
+        ({"table": [0.1, 0.2]}, "expected a frame, {name: values} or .* got a list"),
         ({"table": frame(1)}, "at least two systems, got only s0"),
         ({"table": frame(0)}, "at least two systems, got none"),
         ({"baseline": "s9"}, "baseline must be one of s0, s1, s2, got 's9'"),

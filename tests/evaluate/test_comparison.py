@@ -50,7 +50,7 @@ def test_without_first_items_only_judged_ones_are_shown_and_that_is_said() -> No
     judged = compared("RR", keep=None).moved("RR", "old", "new")
     values = values_compared().moved("value", "s0", "s1")
 
-    hint = "To see items that are not judged too, give keep=10 to compare()."
+    hint = "Pass keep=10 to compare() to see unjudged items too."
     assert (kept.keep, judged.keep, values.keep) == (2, 0, 0)
     assert [tuple(one) for one in judged[0].tops[0]] == [(4, "c", 1)]
     assert str(judged).endswith(f"\n\n{hint}")

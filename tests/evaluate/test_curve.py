@@ -78,7 +78,9 @@ def test_what_was_not_looked_at_is_told() -> None:
     run = pl.DataFrame(rows, schema=["query", "item", "score"], orient="row")
     with limited(whole_rows=0):
         ev = rk.evaluate(QRELS, run, "P@1")
-    with pytest.raises(ParameterError, match="only down to rank 1, too few for R@3"):
+    with pytest.raises(
+        ParameterError, match="only down to rank 1, which is not enough for R@3"
+    ):
         ev.curve("R", [1, 3])
 
 
@@ -92,7 +94,7 @@ def test_what_was_not_looked_at_is_told() -> None:
         ("P", 5, "ks must be cutoffs"),
         ("P", [0], "positive integer"),
         ("P", [None], "leave None out"),
-        ("P(min_score=1)", [2], "no metric that was evaluated reads what"),
+        ("P(min_score=1)", [2], "no evaluated metric has the data that"),
     ],
 )
 def test_what_has_no_curve_is_refused(metric: str, ks: Any, said: str) -> None:
@@ -125,5 +127,5 @@ def test_a_curve_is_of_a_metric() -> None:
 
 
 def test_a_depth_ends_a_curve() -> None:
-    with pytest.raises(ParameterError, match="too few for P@3; evaluate it too"):
+    with pytest.raises(ParameterError, match="not enough for P@3; evaluate that too"):
         rk.evaluate(QRELS, RUN, "AP", depth=2).curve("P", [3])

@@ -144,7 +144,7 @@ def test_the_interval_is_students(path: Path) -> None:
         ),
         (
             [1] * 8 + [3] * 25 + [2] * 7, 0.01, "cannot tell",
-            f"40 queries resolve +-{REACH:.4f}; the mean fell by {1 / 240:.4f}, and",
+            f"can detect a change of {REACH:.4f}; the mean fell by {1 / 240:.4f}, and",
         ),
     ],
     ids=["unchanged", "better", "within", "worse", "few", "sure", "wide"],
@@ -454,7 +454,9 @@ def test_requests_that_cannot_be_met(path: Path, tmp_path: Path) -> None:
         path, 0.1, metrics="AP"
     )
     assert "gate has no option 'dept'" in usage(path, 0.1, dept=3)
-    assert "neither better nor worse" in usage(new, metrics="Popularity", update=True)
+    assert "Popularity has no direction" in usage(
+        new, metrics="Popularity", update=True
+    )
     assert "is not a mean over queries" in usage(new, metrics="NumRel", update=True)
     assert "allow_missing must be an integer of at least 0, got -1" in usage(
         path, 0.1, allow_missing=-1

@@ -267,7 +267,7 @@ def test_users_without_judgements_can_be_lost(path: Path) -> None:
     assert (found.lost, found.exit_code) == (("u1",), 1)
     again = rk.gate(QRELS, GOOD | more | {"u3": ["x"]}, path, 0.01, train=train)
     assert (again.lost, again.exit_code) == ((), 0)
-    assert "Novelty@2: 1 query with a value new, left out" in again.notes
+    assert "Novelty@2: 1 user with a value new, left out" in again.notes
 
 
 def test_a_file_of_an_earlier_version_tells_by_its_first_ids(path: Path) -> None:

@@ -13,7 +13,7 @@ WAYS = [
     *(("bootstrap", name) for name in ("holm", "bonferroni", "bh", "none")),
     *(("randomized_tukey_hsd", name) for name in ("holm", "none")),
 ]
-HOPELESS = "can tell no difference"
+HOPELESS = "cannot find a difference"
 
 
 def clear(n_systems: int, n_queries: int, **options: Any) -> rk.Comparison:
@@ -61,7 +61,7 @@ def test_the_draws_that_are_named_are_enough_and_half_are_not() -> None:
     draws = round(780 / 0.05)
     (text,) = said(comparison)
     assert text == (
-        f"value: randomization with 500 draws can tell no difference, as the smallest "
+        f"value: randomization with 500 draws cannot find a difference: the smallest "
         f"p is {1 / 501:.4f}, and holm corrects for 780 pairs; use draws={draws} or "
         "more"
     )
@@ -75,7 +75,7 @@ def test_queries_that_are_too_few_are_counted() -> None:
 
     # All five flips of one sign, or of the other, out of 2^5.
     assert text == (
-        "value: randomization can tell no difference if only 5 queries differ: the "
+        "value: randomization cannot find a difference if only 5 queries differ: the "
         f"smallest p is {2 / 2**5:.4f}"
     )
     assert clear(2, 6).warnings == (
@@ -103,4 +103,4 @@ def test_metrics_with_the_same_reason_share_a_sentence() -> None:
 
     (text,) = rk.compare(qrels, runs, ["RR", "nDCG"]).warnings
 
-    assert text.startswith("RR, nDCG: randomization can tell no difference if only 5")
+    assert text.startswith("RR, nDCG: randomization cannot find a difference if only 5")

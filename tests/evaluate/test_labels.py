@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -14,6 +14,9 @@ import rankine as rk
 from rankine._report.of_comparison import page_of as comparison_page
 from rankine._report.of_evaluation import page_of as evaluation_page
 from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 QRELS = {f"q{n}": {"a": 1, "b": 1} for n in range(6)}
 LOW = {f"q{n}": ["x", "y", "a"] for n in range(6)}
@@ -112,6 +115,51 @@ def test_notes_name_metrics_as_they_were_asked_for() -> None:
 
     noted = "7 queries without a relevant item: counted as 0 (precision(rel=2)@5)"
     assert noted in ev.notes
+
+
+def test_so_do_notes_on_thresholds_and_warnings_on_tools() -> None:
+    run = {f"q{n}": {"a": 1.0, "x": 1.0, "b": 0.5} for n in range(6)}
+    ev = rk.evaluate(QRELS, run, ["Hit@2", "map_cut.2"], convention="jurity")
+    asked = rk.evaluate(QRELS, run, ["ndcg_cut.2", "precision@1"], rel=2)
+
+    lacks, ties = ev.warnings
+    assert lacks.startswith("Jurity: Success does not exist in this tool; Hit@2 is")
+    assert ties.endswith("left open; map_cut.2 may differ for 6 queries")
+    said = "rel=2 does not change ndcg_cut.2: grades count as they are"
+    assert any(note.startswith(said) for note in asked.notes)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rk.evaluate(None, HIGH, "MRR"), "MRR needs judgements"),
+        (lambda: rk.evaluate(None, HIGH, "novelty@5"), r"novelty@5 needs the int"),
+        (
+            lambda: rk.compare(QRELS, {"a": LOW, "b": HIGH}, "num_rel_ret"),
+            "num_rel_ret is not a mean over queries",
+        ),
+    ],
+)
+def test_messages_name_them_so(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        call()
+
+
+def test_tools_are_reconciled_by_the_name_asked_for() -> None:
+    run = {f"q{n}": {"a": 1.0, "x": 1.0, "b": 0.5} for n in range(6)}
+    found = rk.reconcile(QRELS, run, "map_cut.2", conventions=["rankine", "jurity"])
+    explained = found.explain("rankine", "jurity")
+
+    assert str(found).startswith("map_cut.2\n")
+    assert (
+        found["jurity"]
+        == rk.evaluate(QRELS, run, "AP@2", convention="jurity").mean["AP@2"]
+    )
+    assert found.rows[1].warnings[0].endswith("map_cut.2 may differ for 6 queries")
+    assert str(explained).startswith("map_cut.2: ")
+    for result in (found, explained):
+        assert result.to_dict()["metric"] == "AP@2"
+        assert "map_cut.2" in result._repr_html_()
 
 
 @pytest.mark.parametrize("of", ["evaluation", "comparison"])

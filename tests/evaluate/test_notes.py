@@ -88,7 +88,7 @@ def test_no_query_counts_as_a_number_for_all(scope: str) -> None:
 
     ev = rk.evaluate(qrels, run, f"AUC(scope={scope!r})")
 
-    fate = "no value of its own in a number for all queries"
+    fate = "no value of its own in a number for the whole run"
     assert ev.notes == (f"1 query without a relevant item: {fate}",)
 
 
@@ -124,7 +124,7 @@ def test_condensed_batches_add_up() -> None:
 def test_a_tie_that_stays_within_the_cutoff_is_no_tie_across_it() -> None:
     ev = rk.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, ["P@2"])
 
-    assert ev.notes == ("1 query with judged items in ties",)
+    assert ev.notes == ("1 query with tied judged items",)
 
 
 def test_unjudged_without_a_cutoff_are_counted_in_the_whole_list() -> None:
@@ -213,7 +213,7 @@ def test_a_small_cutoff_hides_nothing_of_a_large_one() -> None:
     assert rk.evaluate(JUDGED, OF_THREE, ["P@1", "P@100"]).notes == (
         "16.7 % of the items in the top 100 are unjudged: counted as not relevant",
         f"2 lists with fewer than 100 items: {FATE}",
-        "1 query with judged items in ties",
+        "1 query with tied judged items",
     )
 
 

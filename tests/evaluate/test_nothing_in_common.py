@@ -29,12 +29,8 @@ def met(n: int) -> dict[str, list[str]]:
 JUDGED = {f"q{k}": {"a": 1, "b": 1} for k in range(100)}
 
 
-def test_a_table_whose_cells_hold_lists_is_doubted(tmp_path: Path) -> None:
-    path = tmp_path / "run.csv"
-    rows = "".join(f"{query},\"['a', 'b']\"\n" for query in QRELS)
-    path.write_text("query,item\n" + rows)
-
-    ev = rk.evaluate(QRELS, path, "RR")
+def test_it_is_a_warning_and_no_note() -> None:
+    ev = rk.evaluate(QRELS, APART, "RR")
 
     assert ev["RR"] == 0
     assert ev.warnings == (NOTHING,)
@@ -103,7 +99,7 @@ def test_one_of_two_hundred_is_few() -> None:
     assert rk.evaluate(JUDGED, met(1), "RR").warnings == (said + WAY,)
     assert (found.level, found.what) == (
         "warning",
-        f"{said}: a, b are judged, x, a, y are in the run",
+        f"{said}: the judgements have a, b, the run has x, a, y",
     )
     assert rk.evaluate(JUDGED, met(2), "RR").warnings == ()
 

@@ -157,7 +157,7 @@ def test_what_was_not_given_is_a_reason() -> None:
         "--reference"
     )
     assert rows["relison"].why == (
-        "its Unexpectedness is defined differently, which is not computed here"
+        "its Unexpectedness is defined differently, and not computed here"
     )
     assert rows["ranx"].why == "this tool has no such metric"
 

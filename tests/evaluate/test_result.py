@@ -229,7 +229,7 @@ TRAIN = {user: ["x", "y"] for user in LISTS}
 def test_metrics_of_different_queries_say_of_how_many() -> None:
     metrics = ["nDCG@2", "P@2", "Novelty@2"]
     ev = rk.evaluate(JUDGED, LISTS, metrics, train=TRAIN, items={"a": "t"})
-    numbers = "4 queries (nDCG@2, P@2), 9 (Novelty@2)"
+    numbers = "4 users (nDCG@2, P@2), 9 (Novelty@2)"
 
     assert f"{numbers}. Below each" in str(ev)
     assert numbers in ev._repr_html_()
@@ -243,14 +243,14 @@ def test_metrics_of_different_queries_say_of_how_many() -> None:
     ]
     record = ev.to_dict()["metrics"]
     assert [record[label]["queries"] for label in record] == [4, 4, 9]
-    extra = "5 queries of the run without judgements (u4, u5, u6, ...): not evaluated"
+    extra = "5 users of the run without judgements (u4, u5, u6, ...): not evaluated"
     assert f"{extra} for nDCG@2, P@2" in ev.notes
 
 
 def test_a_comparison_says_it_too() -> None:
     runs = {"one": LISTS, "two": {user: LISTS[user][::-1] for user in LISTS}}
     cmp = rk.compare(JUDGED, runs, ["nDCG@2", "Novelty@2"], train=TRAIN)
-    numbers = "4 queries (nDCG@2), 9 (Novelty@2)"
+    numbers = "4 users (nDCG@2), 9 (Novelty@2)"
 
     assert f"\n{numbers}\n" in str(cmp)
     assert cmp.to_markdown().endswith(f"; {numbers}")

@@ -185,11 +185,15 @@ def test_rows_in_any_order(
 def said(sentences: tuple[str, ...]) -> list[list[str]]:
     """Return the words of sentences, but for those on files, ranks and rows in order.
 
-    Words are sorted, as queries are named in the order in which they come.
+    Words are sorted, as queries are named in the order in which they come. Beside
+    training data, these are users in a TREC file, but queries in a column of that name.
     """
     about = re.compile("read as one|no header|in order|out of order|ranks and scores")
+    alike = {"user": "query", "users": "queries"}
     return sorted(
-        sorted(re.findall(r"\w+", text)) for text in sentences if not about.search(text)
+        sorted(alike.get(word, word) for word in re.findall(r"\w+", text))
+        for text in sentences
+        if not about.search(text)
     )
 
 

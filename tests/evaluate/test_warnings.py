@@ -391,8 +391,8 @@ def test_check_tells_the_share_of_unjudged_items_only_with_negatives() -> None:
     assert graded.both["unjudged"] == (6 - 1) / 6
     assert "judged in the" not in str(clicks)
     assert "unjudged in the top 2" in str(graded)
-    assert not any("not judged" in one.what for one in clicks.findings)
-    assert any("not judged" in one.what for one in graded.findings)
+    assert not any("unjudged" in one.what for one in clicks.findings)
+    assert any("unjudged" in one.what for one in graded.findings)
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_a_query_of_weight_0_is_not_refused() -> None:
 def test_the_notes_say_how_much_the_weights_leave() -> None:
     ev = rk.evaluate(QRELS, RUN, "RR", weights=WEIGHTS)
     # (3 + 1 + 2)^2 / (9 + 1 + 4) = 36 / 14
-    assert any("as informative as 2.6 of equal weight" in note for note in ev.notes)
+    assert any("as informative as 2.6 with equal weights" in note for note in ev.notes)
     assert rk.evaluate(QRELS, RUN, "RR", weights=dict.fromkeys(QRELS, 5)).notes == ()
 
 

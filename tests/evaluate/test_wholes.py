@@ -147,9 +147,9 @@ def test_a_note_says_how_they_were_tested(test: str) -> None:
     notes = compared(["Coverage", "Gini"], test=test).notes
 
     assert notes[0] == (
-        "Coverage, Gini: a single number for 3 users together, which holds for that "
-        "many; differences were tested by the z-test of the jackknife, which leaves "
-        f"out one user at a time, not by {test}"
+        "Coverage, Gini: a single number for 3 users together, valid for that many; "
+        "differences are tested by the jackknife's z-test, which leaves out one user "
+        f"at a time, not by {test}"
     )
     p = compared("Coverage", test=test).pairwise["p"][0]
     assert p == compared("Coverage").pairwise["p"][0]
@@ -162,7 +162,7 @@ def test_runs_of_different_numbers_of_users_are_warned_of() -> None:
 
     assert comparison.table["n"].to_list() == [3, 2]
     assert comparison.warnings[0] == (
-        "Coverage depends on how many users there are, which differs: all 3, some 2"
+        "Coverage depends on the number of users, which differs: all 3, some 2"
     )
 
 
@@ -180,8 +180,8 @@ def test_a_difference_that_hangs_on_no_user_has_no_error() -> None:
     assert math.isnan(row["p"])
     assert math.isnan(row["low"])
     assert comparison.warnings[0] == (
-        "Coverage: no single user changes the difference of two and three, so its "
-        "error cannot be estimated"
+        "Coverage: leaving out a user never changes the difference of two and three, "
+        "so its error cannot be estimated"
     )
 
 

@@ -132,7 +132,7 @@ def test_where_less_is_better_the_largest_come_first() -> None:
     [
         ("ILD@2", "looks at whole lists"),
         ("Coverage", "one number for all queries"),
-        ("NumRet", "neither better nor worse"),
+        ("NumRet", "has no direction"),
     ],
 )
 def test_metrics_without_worst_queries(metric: str, message: str) -> None:
@@ -160,7 +160,7 @@ def test_batches_and_comparisons_keep_no_items() -> None:
 
     with pytest.raises(rk.errors.ParameterError, match="Accumulated keeps no items"):
         batches.result().worst("AP")
-    with pytest.raises(rk.errors.ParameterError, match="neither better nor worse"):
+    with pytest.raises(rk.errors.ParameterError, match="AO@2 has no direction"):
         rk.similarity(RUN, RUN, "AO@2").worst("AO@2")
     with pytest.raises(rk.errors.ParameterError, match="keep= is for evaluate"):
         rk.Accumulator("AP", keep=3)

@@ -18,7 +18,7 @@ Written = "Callable[[str], Path]"
 
 
 def names(path: Path) -> list[str]:
-    return [str(metric) for metric in read_experiment(path).metrics]
+    return [str(metric) for metric in read_experiment(path).metrics.values()]
 
 
 RELISON = {

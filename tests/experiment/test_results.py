@@ -104,11 +104,14 @@ def test_only_what_is_missing_is_computed(
     )
     assert more.table.equals(fresh.table)
 
-    # The same metric in another spelling is the same cell; another run is not.
+    # The order does not matter; another run, and another name, are other cells.
     (home / "runs" / "new.run").write_bytes((home / "runs" / "hybrid.run").read_bytes())
-    added = rk.run_experiment(written("metrics: {precision@: [10, 1]}"))
+    added = rk.run_experiment(written("metrics: {P@: [10, 1]}"))
     assert added.n_computed == 2
     assert added.metrics == ("P@10", "P@1")
+    named = rk.run_experiment(written("metrics: {precision@: [10], P@: [1]}"))
+    assert named.n_computed == 4
+    assert named.metrics == ("precision@10", "P@1")
     assert added.evaluation("new.run").mean == added.evaluation("hybrid.run").mean
 
 

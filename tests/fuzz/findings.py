@@ -23,11 +23,11 @@ CASES: list[tuple[str, Callable[[], object], bool]] = []
 Case: TypeAlias = Callable[[], object]
 
 
-def case(number: str, *, mended: bool = True) -> Callable[[Case], Case]:
+def case(number: str, *, fixed: bool = True) -> Callable[[Case], Case]:
     """Take a function as a case of a finding, by its number."""
 
     def kept(function: Case) -> Case:
-        CASES.append((number, function, mended))
+        CASES.append((number, function, fixed))
         return function
 
     return kept

@@ -46,12 +46,12 @@ COUNT = Count()
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it.
+    """The result of a call.
 
     Attributes:
         value: what was returned.
-        error: the class of the error that was raised on purpose, None if none was.
-        known: the finding that it ran into, which is not mended yet.
+        error: the class of the error raised on purpose, if any.
+        known: the open finding that the call ran into, if any.
     """
 
     value: Any = None
@@ -59,11 +59,11 @@ class Outcome:
     known: str | None = None
 
     def agrees(self, other: Outcome) -> bool:
-        """Say whether both are the same; what is not mended yet agrees with all."""
+        """Say whether both are the same; an open finding agrees with anything."""
         if self.known or other.known:
             return True
         if self.error and other.error:
-            # A file that cannot be read and data that cannot be used are near.
+            # An unreadable file and unusable data count as the same refusal.
             return issubclass(self.error, other.error) or issubclass(
                 other.error, self.error
             )
@@ -82,10 +82,10 @@ def generated() -> None:
 def outcome(call: Callable[[], Any], *, strict: bool = False) -> Outcome:
     """Call, and refuse everything but a value or one sentence.
 
-    What is not mended yet is passed over, unless that is asked for.
+    Open findings are passed over, unless `strict`.
     """
     COUNT.calls += 1
-    with warnings.catch_warnings(record=True) as told, _limited():
+    with warnings.catch_warnings(record=True) as caught, _limited():
         warnings.simplefilter("always")
         try:
             found = Outcome(call())
@@ -99,9 +99,9 @@ def outcome(call: Callable[[], Any], *, strict: bool = False) -> Outcome:
             if finding is None or strict:
                 raise
             return Outcome(known=finding)
-    if told:
-        finding = SIGNATURES.get((told[0].category.__name__, ""))
-        assert finding, [str(one.message) for one in told]
+    if caught:
+        finding = SIGNATURES.get((caught[0].category.__name__, ""))
+        assert finding, [str(one.message) for one in caught]
         assert not strict
         return Outcome(known=finding)
     return found
@@ -178,6 +178,7 @@ def read(
     path = content if isinstance(content, Path) else written(content)
 
     def call() -> Any:
+        found: Any
         if role == "qrels":
             found = rk.read_qrels(path, **how) if how else path
             return numbers(found, other, **options or {})

@@ -1,8 +1,8 @@
-"""Findings that are not mended yet: what they raise, and where.
+"""Findings that are not fixed yet: what they raise, and where.
 
 A property passes over them, so that it finds others; the modules known_*.py have cases
-of each, which fail as expected. Once one is mended its case passes, which is reported
-as a failure: then take the mark off the case, and the finding out of this table.
+of each, which fail as expected. Once one is fixed, its case passes, which is reported
+as a failure: then remove the mark from the case, and the finding from this table.
 """
 
 from __future__ import annotations
@@ -19,5 +19,5 @@ SIGNATURES = {
 
 
 def is_open(number: str) -> bool:
-    """Say whether a finding is not mended yet."""
+    """Say whether a finding is not fixed yet."""
     return any(finding.split()[0] == number for finding in OPEN)

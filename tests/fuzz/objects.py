@@ -6,6 +6,8 @@ import datetime as dt
 import decimal
 import fractions
 import math
+import uuid
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,11 @@ ODD: list[Any] = [
     np.str_("a"), np.bool_(True), np.datetime64("2020-01-01"), np.array([1, 2]),
     np.array(1), np.array(["a"]), pd.NA, pd.NaT, pd.Timestamp(0), pl.Series(["a"]),
     pd.Series(["a"]), pa.array(["a"]), pa.scalar(1), object, Ellipsis, object(),
-    "\ud800",
+    "\ud800", ("a", 0.5), [("a", 0.5), ("b", 0.25)], [("a", 1, 2)], uuid.UUID(int=1),
+    SimpleNamespace(id="a", score=0.5), [SimpleNamespace(id="a", score=0.5)],
+    SimpleNamespace(metadata={"doc_id": "a"}), {"hits": {"hits": [{"_id": "a"}]}},
+    {"ids": [["a"]], "distances": [[0.5]]}, (np.array([1]), np.array([0.5])),
+    {"retrieved": ["a"], "relevant": ["a"]}, [[1, 0.5]], {"documents": []},
 ]  # fmt: skip
 OPTIONS: list[dict[str, Any]] = [
     {}, {}, {}, {"lenient": True}, {"order": "rank"}, {"order": "given"},

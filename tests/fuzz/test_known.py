@@ -1,4 +1,4 @@
-"""Findings: a case of each, which fails as expected until the finding is mended."""
+"""Findings: a case of each, which fails as expected until the finding is fixed."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ KEPT = (known_text, known_packed, known_objects, known_options)
 
 
 def _marked() -> Iterator[Any]:
-    for number, function, mended in CASES:
-        marks = () if mended else pytest.mark.xfail(strict=True, reason=number)
+    for number, function, fixed in CASES:
+        marks = () if fixed else pytest.mark.xfail(strict=True, reason=number)
         yield pytest.param(function, marks=marks, id=f"{number} {function.__name__}")
 
 

@@ -10,10 +10,11 @@ import polars as pl
 import pytest
 
 import rankine as rk
+from rankine import read_qrels, read_run, read_table
 from rankine._engines import files as of_spark
-from rankine._io import read_qrels, read_run, read_table
 from rankine._io.formats import FORMATS, Format, names_for
 from rankine._io.frames import from_frame, open_frame
+from rankine._io.writers import WRITERS
 from rankine.errors import FormatError, ParameterError
 from tests.shell import shell  # noqa: F401 - a fixture
 
@@ -67,7 +68,7 @@ def test_an_entry_is_recognised_and_read(
     qrels, run = read_qrels(data[0], format=chosen), read_run(data[1], format=chosen)
 
     assert rk.evaluate(qrels, run, "RR")["RR"] == 1 / 2
-    assert getattr(qrels, "kind", "") == "marked"
+    assert getattr(qrels.source, "kind", "") == "marked"
 
 
 def test_an_entry_opens_tables(
@@ -148,6 +149,25 @@ def test_docstrings_list_the_formats(reader: Any, role: str) -> None:
 
     assert listed is not None
     assert tuple(in_words(listed[1])) == names_for(role)
+
+
+@pytest.mark.parametrize(
+    ("method", "role"), [(rk.Run.save, "run"), (rk.Qrels.save, "qrels")]
+)
+def test_docstrings_list_the_formats_that_are_written(method: Any, role: str) -> None:
+    listed = re.search(r" format: (.+?);", method.__doc__ or "", re.DOTALL)
+
+    assert listed is not None
+    able = [name for name in WRITERS if name in names_for(role)]
+    assert in_words(listed[1]) == able
+
+
+def test_the_help_lists_the_formats_that_are_written(shell: Shell) -> None:  # noqa: F811
+    shown = " ".join(shell.run("convert", "--help").out.split())
+    listed = re.search(r"The format to write: (.+?);", shown)
+
+    assert listed is not None
+    assert in_words(listed[1]) == list(WRITERS)
 
 
 @pytest.mark.parametrize(("command", "role"), [("evaluate", "run"), ("ctr", "table")])

@@ -94,8 +94,8 @@ def test_records_with_columns_of_other_names() -> None:
     [
         (["a", "b"], r"holds a str.* pass a list for each, \[\['a'\], \['b'\]\]$"),
         ([1, 2], "holds an int.* pass a list for each"),
-        ([("q", "a", 2.0), ("q", "b", 1.0)], "holds a tuple.* for rows, pass a frame"),
-        ([(["a", "b"], [0.9, 0.1])], "holds a tuple.* pass {id: score} for each query"),
+        ([("a", "b"), ("c", "d")], "may be rows or lists of items; pass rows as a fr"),
+        ([(1, 2, 3), (2, 3, 4)], "may be rows or lists of items; pass rows as a fram"),
     ],
 )
 def test_what_is_not_a_list_for_each_query_is_refused(run: Any, said: str) -> None:

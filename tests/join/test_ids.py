@@ -144,7 +144,7 @@ def test_users_too() -> None:
 
     same = rk.similarity(run, text, "Jaccard")
     assert same.notes[-1] == (
-        "query ids are ints in the first run and text in the second run; compared as "
+        "user ids are ints in the first run and text in the second run; compared as "
         "text"
     )
     assert same.per_query["query"].to_list() == [1, 2]

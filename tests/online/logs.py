@@ -12,7 +12,6 @@ from rankine._online.table import counts_of
 
 if TYPE_CHECKING:
     from rankine._online.sums import UserSums
-    from rankine._online.times import Every
 
 
 def log(text: str) -> pl.DataFrame:
@@ -36,10 +35,11 @@ def user_sums(
     *,
     by: str | None = "variant",
     segment: str | None = None,
-    every: Every | None = None,
     **rules: Any,
 ) -> UserSums:
     """Return the sums of every user of a log, or of what an accumulator has read."""
     if isinstance(events, Accumulator):
-        return events.counts().sums(events.metrics)
-    return counts_of(events, Rules.of(rules), by, segment, every=every).sums(metrics)
+        counts, metrics = events.counts(), events.metrics
+    else:
+        counts = counts_of(events, Rules.of(rules), by, segment)
+    return counts.sums_of(counts.counted(metrics), before=True)

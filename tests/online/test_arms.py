@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankine as rk
-from rankine._online import arms, texts
+from rankine._online import codes, moments
 from rankine._online.moments import Moments
 from rankine.errors import DataError
 
@@ -63,8 +63,8 @@ def test_every_arm_is_as_its_own_users_say(
     frame = drawn(150, variants, seed)
     asked = frame.with_columns(pl.col("arm").cast(pl.String)) if as_text else frame
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arms, "_BLOCK", block)
-        patch.setattr(texts, "_FREQUENT", few)
+        patch.setattr(moments, "_BLOCK", block)
+        patch.setattr(codes, "_FREQUENT", few)
         test = compared(asked)
     for row in test.details.iter_rows(named=True):
         if row["metric"] == "less":
@@ -91,7 +91,7 @@ def test_blocks_change_nothing_but_the_last_digits(
         spent=pl.when(pl.col("id") % 9 == 0).then(None).otherwise("spent")
     )
     whole = compared(frame, segment="country")
-    monkeypatch.setattr(arms, "_BLOCK", 32)
+    monkeypatch.setattr(moments, "_BLOCK", 32)
     parts = compared(frame, segment="country")
 
     for column in ("control_value", "difference", "error", "p", "lift_low", "n"):

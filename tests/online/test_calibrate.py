@@ -11,8 +11,8 @@ from scipy import stats
 
 import rankine as rk
 from rankine._online import calibrate as home
-from rankine._online.cohort import Measure
 from rankine._online.effects import Effect
+from rankine._online.measures import Measure
 from rankine._online.quantiles import QuantileEffect
 from rankine._online.spreads import wilson
 from rankine.errors import DataError, ParameterError

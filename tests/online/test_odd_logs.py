@@ -394,7 +394,7 @@ def test_dates_give_no_time_on_page(times: list[Any]) -> None:
     for given in (log, table):
         found = rk.online.summarize(given, ["time_on_page"])
         assert math.isnan(found.table["value"].item())
-        assert "3 page views: no time on page, as times are dates" in found.notes
+        assert "3 page views: time on page unknown, as times are dates" in found.notes
     assert math.isnan(quantile.value)
     assert "time_on_page is undefined: no page view has a time of day" in quantile.notes
 

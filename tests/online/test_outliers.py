@@ -336,7 +336,7 @@ def test_the_cap_is_pooled_over_arms() -> None:
     assert row["value"] == (11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 18 + 18) / 10
     cut, without = about(test, "winsoriz")
     assert cut == "spent: winsorizing at 0.9 cuts values above 18, of 2 users"
-    assert without.startswith("winsorize= leaves no confidence sequence: the caps ")
+    assert without.startswith("winsorize= leaves no always-valid intervals: its caps ")
 
 
 def test_both_sides_of_a_ratio_are_capped() -> None:
@@ -414,7 +414,7 @@ def test_no_look_has_a_sequence() -> None:
     for frame in (test.by_day, test.details):
         for name in {*ALWAYS} & {*frame.columns}:
             assert frame[name].is_nan().all()
-    assert not about(test, "the 'always' bounds are approximate")
+    assert not about(test, "always-valid intervals are approximate")
 
 
 def test_a_fixed_cap_comes_first() -> None:

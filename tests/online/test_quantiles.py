@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
-from rankine._online.quantiles import DRAWS, Quantile, QuantileEffect, drawn
+from rankine._online.quantiles import DRAWS, Quantile, QuantileEffect
 
 PRICES = [9.99, 19.99, 29.99, 49.99]
 
@@ -51,7 +51,7 @@ def test_draws_are_those_of_all_bootstrap_samples(n: int, share: float) -> None:
     place = math.ceil(n * share) - 1
     every = Counter(sorted(sample)[place] for sample in product(values, repeat=n))
 
-    found = Counter(drawn(values, share, np.random.default_rng(0)).draws.tolist())
+    found = Counter(Quantile.of(values, share, np.random.default_rng(0)).draws.tolist())
 
     for value, happens in every.items():
         expected = happens / n**n

@@ -108,7 +108,7 @@ def test_what_is_printed() -> None:
 
     assert "bounce_rate = " not in text
     assert "ctr = clicks / impressions" in text
-    assert "or ends with 30 minutes of silence" in text
+    assert "or ends after 30 minutes of silence" in text
     assert "- 1 duplicate event: left out" in text
     assert "- no roi: the log has no value and no cost" in text
     assert "| ctr | A | at | 1.0000 |" in found.to_markdown()

@@ -142,14 +142,16 @@ def test_a_session_counts_on_the_day_on_which_it_begins() -> None:
         u A 112 impression
         """
     )
-    names = ["ctr", "bounce_rate", "engagement_rate", "time_on_page"]
-    found = user_sums(frame, names, every="day").frame
-    sides = [f"{name}.{side}" for name in names for side in "yx"]
+    columns = [
+        "clicks", "impressions", "bounces", "engaged_sessions", "sessions",
+        "seconds_on_page", "timed_page_views",
+    ]  # fmt: skip
+    found = rk.online.users(frame, daily=True)
 
-    assert found["period"].cast(pl.String).to_list() == ["2023-11-14", "2023-11-15"]
-    assert found.select(sides).rows() == [
-        (0, 1, 0, 1, 1, 1, 10 * 60, 1),
-        (1, 1, 0, 0, 0, 0, 0, 0),
+    assert found["day"].cast(pl.String).to_list() == ["2023-11-14", "2023-11-15"]
+    assert found.select(columns).rows() == [
+        (0, 1, 0, 1, 1, 10 * 60, 1),
+        (1, 1, 0, 0, 0, 0, 0),
     ]
 
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import rankine as rk
+from rankine._base.limits import limited
 from rankine.errors import (
     ColumnNotFoundError,
     DataError,
@@ -171,6 +172,66 @@ def test_days_add_up_to_the_table_without_days() -> None:
     numbers = [*row({}, {}), *RETURNS]
     sums = days.group_by("user", maintain_order=True).agg(pl.col(numbers).sum())
     assert sums.equals(whole.select(sums.columns))
+
+
+@pytest.mark.parametrize("n", [63, 64, 127, 128, 16_384, 32_767, 32_768])
+def test_counts_of_any_size_add_up(n: int) -> None:
+    """Numbers that fit 8 or 16 bits, and sums that do not."""
+    days = [date(2026, 3, 1), date(2026, 3, 2)]
+    events = pl.DataFrame(
+        {
+            "user_id": ["u", "v", "u"],
+            "timestamp": [days[0], days[0], days[1]],
+            "event": ["conversion", "click", "conversion"],
+            "value": [5.5, 0.0, 5.5],
+        }
+    )
+    log = events[[0] * n + [1] + [2] * n]
+    total = rk.online.Accumulator(daily=True, duplicates="keep")
+    with limited(held_events=2):
+        for part in log.iter_slices(n):
+            total.update(part)
+        table = rk.online.users(total)
+    means = {
+        "mean events": "events",
+        "mean orders": "orders",
+        "mean revenue": "revenue",
+    }
+    found = rk.online.summarize(table, means)
+
+    columns = "user", "day", "events", "orders", "revenue"
+    assert table.select(columns).rows() == [
+        ("u", days[0], n, n, 5.5 * n),
+        ("u", days[1], n, n, 5.5 * n),
+        ("v", days[0], 1, 0, 0),
+    ]
+    assert found.table["value"].to_list() == [(2 * n + 1) / 2, n, 5.5 * n]
+
+
+def test_microseconds_of_several_days_add_up() -> None:
+    """29 minutes are 1,740,000,000 microseconds, and those of two days over 2^31."""
+    minutes = [24 * 60 * day + minute for day in range(3) for minute in (0, 29)]
+    log = pl.DataFrame(
+        {
+            "user_id": [user for user in "uvwx" for _ in minutes],
+            "variant": [variant for variant in "AABB" for _ in minutes],
+            "timestamp": [BEGIN + 60 * minute for _ in "uvwx" for minute in minutes],
+            "event": "pageview",
+        }
+    )
+
+    test = rk.online.ab_test(log, control="A", metrics=["time_on_page"], daily=True)
+
+    assert test.table.select("control_value", "value").row(0) == (29 * 60, 29 * 60)
+
+
+def test_users_and_their_days_take_as_little_memory_as_documented() -> None:
+    days = rk.online.Accumulator(daily=True).update(LOG).counts()
+    per_day = days.rows.estimated_size() / days.rows.height
+    per_user = days.seen.drop("user").estimated_size() / days.seen.height
+
+    assert per_day < 70
+    assert per_day + per_user < 110
 
 
 def test_metrics_are_sums_of_columns() -> None:
@@ -584,7 +645,11 @@ def test_a_table_that_was_made_with_a_window_is_not_told_to_use_one() -> None:
     # Such a table says of each user whether the window is over.
     windowed = TABLE.with_columns(window_over=True)
     advice = [
-        [note for note in found.notes if "'always' bounds are approximate" in note]
+        [
+            note
+            for note in found.notes
+            if "always-valid intervals are approximate" in note
+        ]
         for found in (
             rk.online.ab_test(table, control="A", metrics=["ctr"])
             for table in (TABLE, windowed)

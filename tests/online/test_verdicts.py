@@ -13,8 +13,8 @@ import rankine as rk
 from rankine._report.of_online import page_of
 
 ONE_LOOK = (
-    "the verdict holds for one look and may be read only at the planned end of the "
-    "test, as the interval that holds at every look includes 0"
+    "the verdict is for a single look: read it only at the planned end of the test, "
+    "because the always-valid interval includes 0"
 )
 
 
@@ -91,12 +91,12 @@ def test_not_worse_of_one_look_says_so(
     assert row["verdict"] == "not worse"
     assert row["always_low"] < 0 < row["always_high"]
     sentence = (
-        "kept: the verdict holds for one look and may be read only at the planned end "
-        "of the test, as the interval that holds at every look reaches beyond the "
-        f"margin of {reach}"
+        "kept: the verdict is for a single look: read it only at the planned end of "
+        "the test, because the always-valid interval reaches beyond the margin of "
+        f"{reach}"
     )
     for where, drawn in drawings(test).items():
-        assert ("holds for one look" in drawn) == bool(reach), where
+        assert ("is for a single look" in drawn) == bool(reach), where
         assert drawn.count(sentence) == bool(reach), where
 
 

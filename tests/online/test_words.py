@@ -112,7 +112,7 @@ def test_a_preference_in_words() -> None:
     lines = preference((1, 0), (0, 1), (0, 1)).splitlines()
 
     assert lines[1].startswith("2 of 3 users prefer b, 1 prefers a: sign test p 1.0000")
-    assert lines[2] == "3 of 3 impressions prefer one"
+    assert lines[2] == "3 of 3 impressions with a preference"
 
 
 def test_no_preference_in_words() -> None:

@@ -132,7 +132,7 @@ def test_24_a_column_of_numbers_that_nobody_knows_is_no_silent_grade(
     assert repr(name) in refusal(ColumnNotFoundError, qrels, run)
 
 
-@pytest.mark.parametrize("name", ["scores", "similarity", "scre", "probability"])
+@pytest.mark.parametrize("name", ["points", "closeness", "scre", "probability"])
 def test_24_a_column_of_numbers_that_nobody_knows_is_no_silent_score(
     name: str, tmp_path: Path
 ) -> None:

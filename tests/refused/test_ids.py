@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-import uuid
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -124,8 +124,7 @@ def test_28_floats_in_a_file_are_text_and_not_in_common(tmp_path: Path) -> None:
     )
 
     assert refusal(DataError, qrels, run) == (
-        "0 of 1 judged queries are in the run; the judgements have '1.0', the run has "
-        "'1'"
+        "0 of 1 judged users are in the run; the judgements have '1.0', the run has '1'"
     )
 
 
@@ -200,9 +199,11 @@ def test_floats_that_cannot_tell_ids_apart_are_refused(
 
     text = refused(DataError, {2**53: {"a": 1}, 2**53 + 2: {"b": 1}}, run)
 
-    part = "item" if form == "items" else "query"
+    if form == "items":
+        assert f"floats, such as {sign * 2.0**53!r}, which are never ids" in text
+        return
     assert text.partition(": ")[2] == (
-        f"{part} ids are floats of 2^53 or more, such as {sign * 2**53}, which cannot "
+        f"query ids are floats of 2^53 or more, such as {sign * 2**53}, which cannot "
         "tell neighbouring ids apart; pandas turns ints into floats where a join "
         "leaves nulls: read or cast them as ints or text before the join"
     )
@@ -270,10 +271,10 @@ RULES: dict[str, dict[str, Any]] = {
         ([7, "a"], "item ids are int and str, such as 7 and 'a'; give them one type"),
         ([8, 7, NAN], "missing: nan"),
         ([8, 7.5], "item ids are floats, such as 7.5"),
-        ([("a", 1), ("b", 1)], "item ids are tuples, such as"),
+        ([("a", 1, 2), ("b", 1, 2)], "item ids are tuples, such as"),
         ([True, False], "item ids are of type Boolean; expected text or ints"),
         (["a", "b\ud800"], "an unpaired surrogate, which is not valid text"),
-        ([uuid.UUID(int=7)], "item ids are of type UUID; expected text or ints"),
+        ([dt.date(2020, 1, 1)], "item ids are of type Date; expected text or "),
     ],
 )
 @pytest.mark.parametrize("form", ["dict", "list", "judged dict", "judged list"])

@@ -78,7 +78,7 @@ def test_48_equal_ranks_are_ties(tmp_path: Path) -> None:
     found = rk.evaluate(qrels, run, "RR", ties="average")
 
     assert found["RR"] == (1 + 1 / 2) / 2
-    assert "1 query with judged items in ties" in found.notes
+    assert "1 query with tied judged items" in found.notes
 
 
 def test_48_a_rank_that_is_no_number_is_refused_where_it_is_used(

@@ -22,27 +22,23 @@ class TopK(NamedTuple):
     indices: Any
 
 
-def test_values_and_indices_are_refused() -> None:
+def test_values_and_indices_are_no_matrix() -> None:
     top = TopK(np.array([[0.9, 0.8]]), np.array([[1, 2]]))
-    for read in (
-        rk.from_ranked,
-        rk.from_scores,
-        lambda run: rk.evaluate({0: {1}}, run),
-    ):
+    for read in (rk.from_ranked, rk.from_scores):
         with pytest.raises(FormatError, match=r"from_ranked\(x.indices\)"):
             read(top)
     assert rk.evaluate({0: {1}}, rk.from_ranked(top.indices), "RR")["RR"] == 1
+    assert rk.evaluate([[2]], top, "RR")["RR"] == 1 / 2
 
 
 @pytest.mark.parametrize(
     "kind", [pd.Series, pl.Series, lambda ids: pa.chunked_array([ids])]
 )
-def test_a_column_is_refused(kind: Any) -> None:
+def test_a_column_is_refused_unless_it_holds_gold_ids(kind: Any) -> None:
     column = kind([0, 1])
     for read in (
         lambda: rk.ctr(column, column),
         lambda: rk.online.summarize(column),
-        lambda: rk.evaluate(None, {0: [1]}, "Novelty", train=column),
         lambda: rk.evaluate(None, {0: [1]}, "Intersection", reference=column),
         lambda: rk.evaluate(None, {0: [1]}, "ILD", items=column),
     ):
@@ -51,29 +47,28 @@ def test_a_column_is_refused(kind: Any) -> None:
     with pytest.raises(FormatError, match=r"run from a .* pass a frame"):
         rk.evaluate({0: {1}}, kind([0, 1]), "RR")
     with pytest.raises(FormatError, match=r"qrels from a .* pass a frame"):
-        rk.evaluate(kind([0, 1]), {0: [1]}, "RR")
+        rk.evaluate(kind([0.5, 1.5]), {0: [1]}, "RR")
+    assert rk.evaluate(kind([0, 1]), [[0], [2, 1]], "RR")["RR"] == (1 + 1 / 2) / 2
 
 
 def test_what_is_said_of_an_array_is_read() -> None:
     with pytest.raises(FormatError, match=r"pass a list for each, \[\[0\], \[1\]\]$"):
-        rk.evaluate(np.array([0, 1]), [[0], [1]], "RR")
+        rk.evaluate([[0], [1]], np.array([0, 1]), "RR")
     assert rk.evaluate([[0], [1]], [[0], [1]], "RR")["RR"] == 1
     with pytest.raises(FormatError, match=r"from_scores, or pass .*tolist\(\)$"):
         rk.evaluate(np.array([[0, 1]]), [[0]], "RR")
     with pytest.raises(FormatError, match=r"from_scores or from_ranked$"):
-        rk.evaluate([[0]], np.array([[0, 1]]), "RR")
+        rk.evaluate([[0]], np.array([[0.5, 1.5]]), "RR")
 
 
-def test_pairs_of_items_and_scores_are_refused() -> None:
-    said = r"tuples, such as \('a', 0.9\); for items with numbers, write \{item: number"
+def test_tuples_that_are_no_pairs_are_refused() -> None:
+    said = r"tuples, such as \('a', 1, 0.9\); for items with numbers, write \{item: num"
     with pytest.raises(DataError, match=said):
-        rk.evaluate({"q": {"a"}}, {"q": [("a", 0.9), ("b", 0.8)]}, "RR")
-    for ids in (["a", "b"], np.array(["a", "b"])):
-        with pytest.raises(FormatError, match=r"not an id.*write \{item: number\}$"):
-            rk.evaluate({"q": {"a"}}, {"q": (ids, [0.9, 0.8])}, "RR")
-    ids, scores = np.array([[0, 1]]), np.array([[0.9, 0.8]])
-    with pytest.raises(FormatError, match=r"holds an array.*from_ranked\(ids\)$"):
-        rk.evaluate([[0]], (scores, ids), "RR")
+        rk.evaluate({"q": {"a"}}, {"q": [("a", 1, 0.9), ("b", 2, 0.8)]}, "RR")
+    said = r"not clear which is the item and which its score; pass \{item: number\}"
+    for pair in ((1, 2), ("a", "b"), (0.5, 1.5), (None, 1)):
+        with pytest.raises(FormatError, match=said):
+            rk.evaluate({"q": {"a"}}, {"q": [pair]}, "RR")
 
 
 def test_no_word_is_said_to_be_relevant() -> None:

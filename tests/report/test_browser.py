@@ -336,3 +336,24 @@ def test_a_list_that_is_not_in_the_file_is_not_taken_for_empty(
     click(browser, f"{LIST} button")
     assert browser.texts(heads)[0] == "The list of one is not in this file."
     assert set(browser.texts(moves)) == {""}
+
+
+def test_a_report_on_users_calls_them_so(browser: Browser, tmp_path: Path) -> None:
+    rows = [(f"u{n}", "a", 1) for n in range(4)]
+    judged = pl.DataFrame(rows, ["user_id", "item", "grade"], orient="row")
+    old = judged.rename({"grade": "score"})
+    new = old.vstack(old[1:].with_columns(item=pl.lit("x"), score=2 * pl.col("score")))
+    rk.compare(judged, {"old": old, "new": new}, "RR").report(tmp_path / "cmp.html")
+    rk.evaluate(judged, new, "RR").report(tmp_path / "run.html")
+
+    for name, head in (("cmp", "from"), ("run", "value")):
+        browser.load(tmp_path / f"{name}.html")
+        assert browser.find("#queries h2").text == "Users"
+        assert browser.texts("#explorer .search") == ["Search users"]
+        assert browser.texts("#explorer [role=status]") == ["4 users"]
+        titles = browser.texts("#explorer table:first-of-type thead th")
+        assert titles[:2] == ["user", head]
+        assert len(browser.rows("Users")) == 4
+        click(browser, f"{LIST}:first-child button")
+        text = browser.find("body").text.replace("query = user_id", "")  # a column
+        assert "quer" not in text.lower()

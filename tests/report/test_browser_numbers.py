@@ -147,7 +147,7 @@ def test_a_comparison(
         for name, risk in compared.risk(metric).items()
     ]  # fmt: skip
     wanted["Choice and value"] = [
-        ["test", "randomization"], ["correction", "holm, of each metric"],
+        ["test", "randomization"], ["correction", "holm"], ["family", "metric"],
         ["confidence", "0.95"], ["intervals", "pair"], ["draws", "2,000"],
         ["seed", "0"],
         ["baseline", "keyword"], ["convention", "rankine"],

@@ -290,7 +290,7 @@ def test_a_heading_is_on_the_page_of_its_chart(
     pages = told("pdftotext", file, "-").decode().split("\f")
     (page,) = (page for page in pages if "lift over A" in page)
     assert page is not pages[0]
-    assert "Lifts, each with its interval" in page
+    assert "Lifts with their intervals" in page
 
 
 def test_long_tables_of_days_are_not_on_paper(browser: Browser, tmp_path: Path) -> None:

@@ -260,7 +260,7 @@ def test_text_says_how_systems_were_compared(
 ) -> None:
     text = str(values_compared(test=test, correction=correction))
 
-    assert any(line.startswith(expected) for line in text.splitlines())
+    assert any(line.startswith(f"test: {expected}") for line in text.splitlines())
 
 
 def test_text_marks_the_best_mean_alone() -> None:
@@ -292,8 +292,8 @@ def test_what_has_no_query_is_undefined() -> None:
 def test_many_pairs_are_not_all_shown_and_that_is_said() -> None:
     comparison = values_compared(frame(11), test="t")  # 11 x 10 / 2 = 55 pairs
 
-    assert "10 more pairs are in pairwise" in str(comparison)
-    assert "10 more pairs are in pairwise" in comparison._repr_html_()
+    assert "10 more pairs: see .pairwise" in str(comparison)
+    assert "10 more pairs: see .pairwise" in comparison._repr_html_()
     assert "more pairs" not in str(values_compared(frame(10), test="t"))
     assert len(comparison.pairwise) == 55
 
@@ -318,12 +318,11 @@ def sentence_of(x: list[float], y: list[float], **options: Any) -> str:
 
 def test_sentences_say_what_is_undefined() -> None:
     assert sentence_of([0.2], [0.5]) == (
-        "Whether y is better than x in value cannot be told: the difference is +0.3000 "
+        "Cannot tell whether y is better than x in value: the difference is +0.3000 "
         "(no interval; p is undefined); 1 of 1 queries gain, 0 lose."
     )
     assert sentence_of([], []) == (
-        "Whether y is better than x in value cannot be told: the difference is "
-        "undefined."
+        "Cannot tell whether y is better than x in value: the difference is undefined."
     )
 
 
@@ -338,8 +337,8 @@ def test_bounds_have_the_sign_of_the_difference_beside_them() -> None:
 
     assert re.match(r"y is worse than x in value by 0.1750 \(0.\d+ to 0.\d+; p", worse)
     told = (
-        r"Whether y .*: the difference is -0.1750 \(-0.\d+ to -0.\d+ for this pair "
-        r"alone; p = 0.\d+ after Bonferroni's correction for 3 pairs\)"
+        r"Cannot tell whether y .*: the difference is -0.1750 \(-0.\d+ to -0.\d+ for "
+        r"this pair alone; p = 0.\d+ after Bonferroni's correction for 3 pairs\)"
     )
     assert re.match(told, cannot_tell)
 

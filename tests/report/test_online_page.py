@@ -102,6 +102,29 @@ def test_a_test_has_its_effects() -> None:
 
 
 @pytest.mark.usefixtures("_plain")
+def test_metrics_of_fewer_users_have_their_counts() -> None:
+    # Every third user has not rated: 0, 3 and 6 of A and of B alike, and 9 of B.
+    users = pl.DataFrame(
+        {
+            "id": range(11),
+            "arm": ["A", "B"] * 5 + ["A"],
+            "paid": range(11),
+            "rated": [None if user % 3 == 0 else user for user in range(11)],
+        }
+    )
+    metrics = {"paid": "paid", "stars": "rated", "top": ("rated", 0.5)}
+    options: Any = {"unit": "id", "variant": "arm", "control": "A"}
+    test = rk.online.ab_test(users, metrics=metrics, **options)
+
+    # A has 0, 2, 4, 6, 8, 10 without 0 and 6; B has 1, 3, 5, 7, 9 without 3 and 9.
+    for text in (str(test), test._repr_html_(), page_of(test, None, None, ()).text()):
+        assert "users of stars, top: A 4, B 3" in text
+    assert "\nusers: A 6, B 5;" in str(test)
+    alike = rk.online.ab_test(users, metrics={"paid": "paid"}, **options)
+    assert "users of" not in str(alike)
+
+
+@pytest.mark.usefixtures("_plain")
 def test_a_line_says_how_each_metric_is_defined() -> None:
     names = ["ctr", "engagement_rate"]
     of_log = rk.online.ab_test(log(), control="A", metrics=names, session_gap=5)
@@ -154,8 +177,8 @@ def test_what_is_undefined_is_said_in_words() -> None:
 
     text = page_of(test, None, None, ()).text()
 
-    told = "cannot be told: the difference is +1.0000 (p is undefined)."
-    assert f"Whether B is better than A in ctr {told}" in text
+    says = "Cannot tell whether B is better than A in ctr: the difference is +1.0000 "
+    assert f"{says}(p is undefined)." in text
     assert Parsed(text).tables["The effect on each metric"][1][6] == "undefined"
     assert "nan" not in text.partition("<main")[2].partition("<script")[0]
 
@@ -192,7 +215,7 @@ SIZE = "+0.0200 (+0.0100 to +0.0300; p = 0.0040), a lift of +20.0 % (+9.5 % to +
 ONE_SIDED = SIZE.replace("p =", "one-sided p =")
 ALONE = SIZE.replace("; p = 0.0040", "")
 IS = "the difference is"
-OPEN = f"cannot be told: {IS}"
+OPEN = "Cannot tell whether"
 NAN = float("nan")
 
 
@@ -207,11 +230,11 @@ NAN = float("nan")
         ),
         (
             effect("cannot tell"),
-            f"Whether B is better than A in ctr {OPEN} {SIZE}.",
+            f"{OPEN} B is better than A in ctr: {IS} {SIZE}.",
         ),
         (
             effect("cannot tell", higher_is_better=None),
-            f"Whether ctr differs between A and B {OPEN} {SIZE}.",
+            f"{OPEN} ctr differs between A and B: {IS} {SIZE}.",
         ),
         (
             effect("not worse", margin="2%"),
@@ -219,7 +242,7 @@ NAN = float("nan")
         ),
         (
             effect("cannot tell", margin="0.01"),
-            f"Whether B is worse than A in ctr by 0.01 or more {OPEN} {ONE_SIDED}.",
+            f"{OPEN} B is worse than A in ctr by 0.01 or more: {IS} {ONE_SIDED}.",
         ),
         (
             effect("worse", margin="0.01"),
@@ -231,7 +254,7 @@ NAN = float("nan")
         ),
         (
             effect("cannot tell", difference=NAN),
-            f"Whether B is better than A in ctr {OPEN} undefined.",
+            f"{OPEN} B is better than A in ctr: {IS} undefined.",
         ),
     ],
 )
@@ -421,7 +444,7 @@ def test_without_days_it_says_how_to_keep_them() -> None:
 
     text = page_of(test, None, None, ()).text()
 
-    assert "daily=True or --daily keeps them" in text
+    assert "daily=True or --daily adds them" in text
 
 
 def test_clicks_by_position_are_shown(tmp_path: Path) -> None:
@@ -567,9 +590,9 @@ def test_tables_say_how_many_rows_they_leave_out(
     assert test.by_day is not None
     assert test.joined is not None
     for says in (
-        "The first 2 of 3 rows are shown; all are in by_position of rk.online.",
-        f"The last 1 of {test.by_day.height} rows are shown; all are in by_day of",
-        f"The last 1 of {test.joined.height} rows are shown; all are in joined of",
+        "The first 2 of 3 rows are shown; see .by_position of rk.online.",
+        f"The last 1 of {test.by_day.height} rows are shown; see .by_day of",
+        f"The last 1 of {test.joined.height} rows are shown; see .joined of",
     ):
         assert says in text
     assert len(Parsed(text).tables["Clicks by position"]) == 1 + 2

@@ -397,7 +397,7 @@ def test_what_does_not_fit_is_left_out_and_said(
     assert len(data["queries"]) == 20
     assert data["metrics"] == ["nDCG@10"]
     assert "Of 50 queries, it has the 20 that differ most." in text
-    assert "It has the values of queries in nDCG@10." in text
+    assert "It has per-query values of nDCG@10 only." in text
     compared = demo._compared.values[0]  # noqa: SLF001 - all values
     spread = np.nanmax(compared, axis=0) - np.nanmin(compared, axis=0)
     largest = {demo.queries[row] for row in np.argsort(-spread)[:20]}
@@ -420,7 +420,7 @@ def test_lists_are_those_of_the_queries_that_moved_most(
     assert {data["queries"][int(place)] for place in data["lists"][system]} == {
         query.query for query in moved
     }
-    assert "moved most in nDCG@10, up to 3 for each pair." in text
+    assert "moved most in nDCG@10, up to 3 per pair." in text
 
 
 @pytest.mark.usefixtures("_plain")
@@ -449,7 +449,7 @@ def test_captions_name_the_confidence_of_the_comparison() -> None:
 
     text = page_of(comparison).text()
 
-    assert "Grey is p above 0.1." in text
+    assert "grey means p above 0.1." in text
     assert "RR by cutoff, with 90 % bands." in text
     assert "95 %" not in re.sub("<script>.*?</script>", "", text, flags=re.DOTALL)
 
@@ -508,15 +508,13 @@ def test_it_says_how_many_of_the_sentences_are_shown(
 ) -> None:
     more = len(demo.sentences) - len(demo.systems) + 1  # than those of the first metric
     assert more == 4
-    assert f"<summary>{more} more comparisons of all metrics and pairs<" in (
-        page_of(demo).text()
-    )
+    assert f"<summary>{more} more comparisons<" in (page_of(demo).text())
     monkeypatch.setattr(of_comparison, "_PAIRS", 3)
 
     text = page_of(demo).text()
 
     says = "the first 3 are here, see cmp.sentences for the rest"
-    start = f"<summary>4 more comparisons of all metrics and pairs; {says}</summary>"
+    start = f"<summary>4 more comparisons; {says}</summary>"
     assert start in text
     opened = text.partition(start)[2].partition("</details>")[0]
     assert opened.count("<li>") == 3

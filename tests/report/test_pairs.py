@@ -52,7 +52,7 @@ def test_a_sentence_says_that_p_is_corrected_and_the_interval_is_not() -> None:
     # The interval is above 0, and p = 0.03 times two pairs is not below 0.05.
     assert low > 0
     assert first == (
-        f"Whether b is better than a in value cannot be told: the difference is "
+        f"Cannot tell whether b is better than a in value: the difference is "
         f"{mean:+.4f} ({low:+.4f} to {high:+.4f} for this pair alone; p = 0.0600 after "
         "Holm's correction for 2 pairs); 10 of 20 queries gain, 10 lose."
     )
@@ -159,8 +159,8 @@ def test_where_a_step_finds_more_than_intervals_show_that_is_said() -> None:
     assert comparison.pairwise["verdict"].to_list() == ["better", "better"]
     assert comparison.pairwise["low_all"][1] < 0
     said = (
-        "1 pair differs by a later step of Holm's correction, though 0 is in its "
-        "second interval: intervals can show only the first step"
+        "a later step of Holm's correction finds a difference in 1 pair whose second "
+        "interval includes 0: intervals show only the first step"
     )
     assert said in " ".join(str(comparison).split())
     assert said in html.unescape(page_of(comparison).text())
@@ -267,18 +267,15 @@ def test_what_is_better_and_equivalent_says_both() -> None:
 
 
 HOLM = "p after Holm's correction for 2 pairs"
-ALONE = "each interval is of its pair alone"
-FIRST = (
-    "the first interval of a pair is of this pair alone; the second holds for all 2 "
-    "pairs at once"
-)
+ALONE = "each interval is for its pair alone"
+FIRST = "the first interval is for its pair alone, the second for all 2 pairs at once"
 
 
 @pytest.mark.parametrize(
     ("options", "line"),
     [
         ({}, f"t; {HOLM}; {ALONE}"),
-        ({"test": "sign"}, f"sign; {HOLM}; {ALONE}, by Student's t"),
+        ({"test": "sign"}, f"sign; {HOLM}; {ALONE} (Student's t)"),
         ({"intervals": "simultaneous"}, f"t; {HOLM}; {FIRST}"),
         ({"correction": "none"}, "t"),
         (
@@ -293,8 +290,8 @@ def test_the_text_says_below_the_tables_what_holds_for_what(
     comparison = compared(shifted(0.3), 2 * SPREAD, **options)
 
     flat = " ".join(str(comparison).split())
-    assert f" {line} letters before a mean mark the systems it beats;" in flat
-    assert f"<li>{html.escape(line)}</li>" in comparison._repr_html_()
+    assert f" test: {line} letters before a mean mark the systems it beats;" in flat
+    assert f"<li>test: {html.escape(line)}</li>" in comparison._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -331,11 +328,11 @@ def test_a_forest_plot_says_what_its_lines_and_colours_are() -> None:
     one = charts.forest(compared(SPREAD), "value")
 
     assert plain["title"]["subtitle"] == [
-        "Lines: 95 % intervals of each pair alone.",
+        "Lines: 95 % intervals for each pair alone.",
         "Colours: p after Holm's correction for 2 pairs.",
     ]
     assert both["title"]["subtitle"] == [
-        "Thick lines: 95 % intervals of each pair alone.",
+        "Thick lines: 95 % intervals for each pair alone.",
         "Thin lines: for all 2 pairs at once.",
         "Colours: p after Holm's correction for 2 pairs.",
     ]

@@ -108,9 +108,17 @@ RESULTS: dict[str, Callable[[Path], Any]] = {
     "rankine.GateVerdict": lambda folder: _gate(folder).verdicts[0],
     "rankine.Interval": lambda _: rk.evaluate(QRELS, BEFORE, "RR").interval("RR"),
     "rankine.Loss": lambda _: rk.brier(Y, P),
+    "rankine.MacroComparison": lambda _: rk.compare_many(
+        {EVIL: (QRELS, {"old": BEFORE, EVIL: AFTER})}, "RR", draws=50
+    ),
+    "rankine.MacroEvaluation": lambda _: rk.evaluate_many({EVIL: (QRELS, AFTER)}, "RR"),
     "rankine.MissedItem": lambda _: rk.MissedItem(EVIL, 1.0, None),
     "rankine.Moved": lambda _: _compared().moved("RR", "old", EVIL),
     "rankine.MovedQuery": lambda _: _compared().moved("RR", "old", EVIL)[0],
+    "rankine.PoolStudy": lambda _: rk.pool_study(
+        QRELS, {EVIL: BEFORE, "b": AFTER}, ["RR", "P@1"], depths=[1]
+    ),
+    "rankine.Qrels": lambda _: rk.read_qrels({EVIL: {EVIL: 1}}),
     "rankine.QueriesNeeded": lambda _: rk.queries_needed(_compared(), difference=0.1)[
         0
     ],
@@ -120,11 +128,15 @@ RESULTS: dict[str, Callable[[Path], Any]] = {
     ),
     "rankine.Reconciliation": lambda _: rk.reconcile(QRELS, BEFORE, "AP"),
     "rankine.Risk": lambda _: _compared().risk("RR")[EVIL],
+    "rankine.Run": lambda _: rk.read_run({EVIL: {EVIL: 1.5}}),
     "rankine.Similarity": lambda _: rk.similarity(BEFORE, AFTER, "Jaccard@2"),
     "rankine.SimilarityMatrix": lambda _: (
         rk.similarity_matrix({EVIL: BEFORE, "y": AFTER}, "Jaccard@2")
     ),
     "rankine.TopItem": lambda _: rk.TopItem(1, EVIL, None),
+    "rankine.TunedFusion": lambda _: (
+        rk.tune_fusion({"x": BEFORE, EVIL: AFTER}, QRELS, "RR", norm="rank")
+    ),
     "rankine.Worst": lambda _: rk.evaluate(QRELS, BEFORE, "RR", keep=2).worst("RR", 2),
     "rankine.WorstQuery": lambda _: (
         rk.evaluate({EVIL: {EVIL: 1}}, {EVIL: ["x"]}, "RR", keep=2).worst("RR", 1)[0]
@@ -284,7 +296,7 @@ def test_an_explanation_without_steps_says_so() -> None:
     rows = cells(explanation)
 
     assert explanation.steps == ()
-    assert rows[1:] == [["no choice changes it", "0.5000", "0.5000", "+0.0000"]]
+    assert rows[1:] == [["no choice changes the number", "0.5000", "0.5000", "+0.0000"]]
 
 
 def test_a_query_that_moved_has_both_lists_beside_each_other() -> None:
@@ -353,4 +365,4 @@ def test_false_alarms_say_how_many_are_expected() -> None:
         USERS, {"spent": "spent"}, 50, unit="id", confidence=0.9
     )
 
-    assert "False alarms; 10.0 % are expected" in found._repr_html_()
+    assert "False alarms (expected: 10.0 %)" in found._repr_html_()

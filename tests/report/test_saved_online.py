@@ -142,8 +142,8 @@ def test_the_settings_are_complete() -> None:
     assert (said["winsorize"], said["max_events"]) == (0.9, 1000)
     assert rk.load(test.to_json()).settings == test.settings
     for words in (
-        "; what users count is capped at its 0.9 quantile",
-        "; users with more than 1,000 events left out",
+        "; users' values are capped at their 0.9 quantile",
+        "; users with more than 1,000 events are left out",
     ):
         assert words in " ".join(str(test).split())
         assert words not in " ".join(str(ab()).split())
@@ -192,7 +192,7 @@ def test_what_was_not_given_is_no_setting() -> None:
 
 
 def test_a_test_of_sessions_does_not_look_like_one_of_users() -> None:
-    metrics = ["conversion_rate"]
+    metrics = ["conversion_rate", "engagement_rate"]
     by_session = ab(metrics=metrics, unit="sessions", engaged=10)
     read = rk.online.Accumulator(metrics, unit="sessions", engaged=10).update(EVENTS)
 
@@ -246,7 +246,11 @@ def test_what_is_settled_in_a_table_is_no_setting_but_shown(tmp_path: Path) -> N
         assert (said.page_cap, said.window) == (None, None)
         assert (said.incomplete, said.timezone) == ("leave out", "Asia/Tokyo")
         rows = choices_of(found)
-        assert rows["page_cap"] == rows["window"] == "settled in the table of users"
+        assert (
+            rows["page_cap"]
+            == rows["window"]
+            == "as set when the table of users was made"
+        )
     plain = rk.online.ab_test(rk.online.users(EVENTS), control="A", metrics=["ctr"])
     assert (plain.settings.incomplete, plain.settings.timezone) == (None, None)
     assert choices_of(plain)["window"] == "none"  # else it would have a column

@@ -87,7 +87,7 @@ def test_segments_say_how_many_rows_they_leave_out(
 
     text = page_of(comparison).text()
 
-    says = f"The first 5 of {n} rows are shown; all are in segments of the result."
+    says = f"The first 5 of {n} rows are shown; see cmp.segments for all."
     assert f'<p class="hint">{says}</p>' in text
     shown = Parsed(text).tables["Means by segment"][1:]
     assert [row[1:3] for row in shown] == [

@@ -303,3 +303,23 @@ def test_what_a_catalogue_cannot_be_compared_with_is_said(
         assert (
             said not in rankine.spark.evaluate(*frames, metric, catalog=catalog).notes
         )
+
+
+def test_users_are_called_so(spark: Any) -> None:
+    qrels, run = (
+        of_spark(spark, rows, value).withColumnRenamed("query", "user_id")
+        for rows, value in ((QRELS, "grade"), (RUN, "score"))
+    )
+    train = {"q1": ["b"], "q2": ["c"]}
+
+    ev = rankine.spark.evaluate(qrels, run, ["RR", "Serendipity@2"], train=train)
+
+    assert ev.unit == "user"
+    assert "by Student's t over users" in str(ev)
+    assert "1 judged user missing from the run (q3): counted as 0" in ev.notes
+    assert "1 judged user without a list: treated as an empty list" in ev.notes
+    apart = run.where("user_id = 'q9'")
+    with pytest.raises(RankineError, match="0 of 3 judged users are in the run"):
+        rankine.spark.evaluate(qrels, apart, "RR")
+    compared = rankine.spark.compare(qrels, {"a": run, "b": run}, "RR")
+    assert "with 3 users, only large differences" in compared.warnings[0]

@@ -70,8 +70,9 @@ class Limits:
         topic_cells: users times topics that are looked at in one piece, 8 MB: 20,000
             users and 400 topics take 0.15 s for Calibration and 0.42 s for alpha_nDCG,
             and 0.31 s and 0.79 s with 32 MB.
-        batch_rows: events of a log that are read and counted together, 25 MB of
-            columns: three million take 2.9 s, 3.6 s with 1 << 15 and 5 s at once.
+        batch_rows: events of a log that are read together, 25 MB of columns: three
+            million take 2.9 s, 3.6 s with 1 << 15 and 5 s at once; and users whose
+            counts are added up together, 100 MB.
         held_events: events that are held as they came, before they are brought
             together by user, and that are counted at once, 45 MB: ten million take 4.8
             s and 1.1 GB, also with 1 << 18, and 5.3 s and 1.8 GB with 1 << 24.

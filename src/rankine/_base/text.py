@@ -12,12 +12,22 @@ if TYPE_CHECKING:
 _LEAST_P = 0.0001
 _PLACES = 8
 """How many things a sentence is said of before the rest is counted."""
+QUERY = "query"
+"""What is evaluated is called this, unless the data say that it is users."""
+_SHOWN = 80
+"""How many letters of a value a message shows."""
 KEEP_BEST = "; lenient=True or --lenient keeps the best of each"
 """The end of an error: what to do about an item that a list has twice."""
 RANK_LAST = "; lenient=True or --lenient ranks such items last"
 """The end of an error: what to do about a score that is not a number."""
 KEEP_LARGEST = "; lenient=True or --lenient keeps the largest grade of each"
 """The end of an error: what to do about an item that is judged twice."""
+
+RISING = (
+    "scores rise along every list, as distances do; if smaller is better, give "
+    "lower_is_better=True or --lower-is-better"
+)
+"""A warning, and what to do about it."""
 
 
 def count(n: int, noun: str) -> str:
@@ -40,6 +50,29 @@ def plural(noun: str) -> str:
     elif noun.endswith("ch"):
         noun += "e"
     return f"{noun}s"
+
+
+def common_unit(units: Iterable[str]) -> str:
+    """Return what to call the queries of several data: users only if all do.
+
+    >>> common_unit(["user", "user"]), common_unit(["user", "query"]), common_unit([])
+    ('user', 'query', 'query')
+    """
+    return "user" if {*units} == {"user"} else QUERY
+
+
+def shown(value: Any) -> str:
+    """Return a value as it is shown in a message: its first letters.
+
+    >>> shown("a" * 200)[-3:], len(shown("a" * 200)), shown("a")
+    ('...', 80, "'a'")
+    """
+    return shortened(repr(value))
+
+
+def shortened(text: str) -> str:
+    """Return the first letters of a text, as many as a message shows of a value."""
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 def percent(share: float, decimals: int = 0, sign: str = "") -> str:
@@ -126,11 +159,59 @@ class Counted(str):
         before, noun, after = self.key
         return Counted(before, which, noun, after)
 
+    def of(self, unit: str) -> Counted:
+        """Return the same sentence about users, where it is about queries.
+
+        >>> Counted("", 3, "judged query", " left out").of("user")
+        '3 judged users left out'
+        """
+        before, noun, after = self.key
+        which = self.n if self.ids is None else self.ids
+        return Counted(before, which, noun.replace(QUERY, unit), after)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle as what it is made of."""
         before, noun, after = self.key
         which = self.n if self.ids is None else self.ids
         return Counted, (before, which, noun, after)
+
+
+class OfQueries(str):
+    """A sentence about queries without a count, which may be users.
+
+    Attributes:
+        parts: the words before and after the noun.
+
+    >>> said = OfQueries("all ", " ids are text")
+    >>> said, said.of("user")
+    ('all query ids are text', 'all user ids are text')
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[str, str]
+
+    def __new__(cls, before: str, after: str) -> Self:
+        """Make a sentence of the words around the noun."""
+        sentence = super().__new__(cls, f"{before}{QUERY}{after}")
+        sentence.parts = before, after
+        return sentence
+
+    def of(self, unit: str) -> str:
+        """Return the same sentence about users, or about queries."""
+        before, after = self.parts
+        return f"{before}{unit}{after}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle as what it is made of."""
+        return OfQueries, self.parts
+
+
+def in_units(notes: Iterable[str], unit: str) -> tuple[str, ...]:
+    """Return sentences on data whose queries are called by a unit."""
+    return tuple(
+        note.of(unit) if isinstance(note, (Counted, OfQueries)) else note
+        for note in notes
+    )
 
 
 def grouped(said: Iterable[tuple[str, str]]) -> list[str]:

@@ -6,6 +6,8 @@ import math
 from numbers import Real
 from typing import Any
 
+from rankine._base.text import QUERY, plural
+
 _WORDS: dict[tuple[str, Any], str] = {
     ("order", "score"): "ranks by the score",
     ("order", "given"): "keeps the given order, whatever the scores",
@@ -47,7 +49,7 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("gain", "linear"): "uses the grade as the gain",
     ("gain", "exponential"): "uses 2^grade - 1 as the gain",
     ("gain", "exponential_rel"): "uses 2^(grade - threshold + 1) - 1 as the gain",
-    ("gain", "scaled"): "uses the grade divided by the query's largest as the gain",
+    ("gain", "scaled"): "uses the grade divided by the {unit}'s largest as the gain",
     ("gain_below_threshold", True): "gives grades below the threshold their gain",
     ("gain_below_threshold", False): "gives no gain to grades below the threshold",
     ("negative", "zero"): "gives no gain to negative grades",
@@ -61,26 +63,26 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("ideal", "judged"): "does not cut the ideal list at k",
     ("ideal", "k_ones"): "assumes an ideal list of k relevant items",
     ("ideal", "given@k"): "uses the judgements in the order given as the ideal list",
-    ("queries", "qrels"): "averages over all judged queries",
-    ("queries", "run"): "averages over the queries of the run",
-    ("queries", "both"): "averages over queries that are judged and in the run",
-    ("missing_run", "zero"): "counts queries missing from the run as 0",
-    ("missing_run", "error"): "refuses a run that lacks judged queries",
-    ("empty_truth", "zero"): "counts queries without relevant items as 0",
-    ("empty_truth", "skip"): "skips queries without relevant items",
-    ("empty_truth", "one"): "counts queries without relevant items as 1",
-    ("empty_truth", "nan"): "has no mean if a query has no relevant items",
-    ("empty_truth", "error"): "refuses queries without relevant items",
+    ("queries", "qrels"): "averages over all judged {units}",
+    ("queries", "run"): "averages over the {units} of the run",
+    ("queries", "both"): "averages over {units} that are judged and in the run",
+    ("missing_run", "zero"): "counts {units} missing from the run as 0",
+    ("missing_run", "error"): "refuses a run that lacks judged {units}",
+    ("empty_truth", "zero"): "counts {units} without relevant items as 0",
+    ("empty_truth", "skip"): "skips {units} without relevant items",
+    ("empty_truth", "one"): "counts {units} without relevant items as 1",
+    ("empty_truth", "nan"): "has no mean if a {unit} has no relevant items",
+    ("empty_truth", "error"): "refuses {units} without relevant items",
     ("empty_list", "keep"): "treats an empty list like any other",
-    ("empty_list", "skip"): "skips queries with an empty list",
-    ("aggregate", "mean_of_ratios"): "averages over queries",
-    ("aggregate", "ratio_of_sums"): "pools numerators and denominators over queries",
-    ("aggregate", "sum"): "sums over queries",
-    ("aggregate", "mean"): "averages over queries",
-    ("nothing", "nan"): "gives nan if no query is left",
-    ("nothing", "zero"): "gives 0 if no query is left",
-    ("nothing", "none"): "gives nothing if no query is left",
-    ("nothing", "error"): "fails if no query is left",
+    ("empty_list", "skip"): "skips {units} with an empty list",
+    ("aggregate", "mean_of_ratios"): "averages over {units}",
+    ("aggregate", "ratio_of_sums"): "pools numerators and denominators over {units}",
+    ("aggregate", "sum"): "sums over {units}",
+    ("aggregate", "mean"): "averages over {units}",
+    ("nothing", "nan"): "gives nan if no {unit} is left",
+    ("nothing", "zero"): "gives 0 if no {unit} is left",
+    ("nothing", "none"): "gives nothing if no {unit} is left",
+    ("nothing", "error"): "fails if no {unit} is left",
     ("decimals", None): "does not round",
     # parameters of metrics
     ("ties", "last"): "counts a tied item as the last of its equals",
@@ -89,9 +91,9 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("variant", "sum"): "sums 1 / rank over all hits",
     ("cut", "up"): "takes recall points at (long)(p * R + 0.9)",
     ("cut", "round"): "rounds recall points to the nearest hit",
-    ("scope", "query"): "compares the items of each query",
-    ("scope", "pooled"): "compares the scores of all queries together",
-    ("scope", "weighted"): "weights queries by their number of relevant items",
+    ("scope", "query"): "compares the items of each {unit}",
+    ("scope", "pooled"): "compares the scores of all {units} together",
+    ("scope", "weighted"): "weights {units} by their number of relevant items",
     ("universe", "list"): "compares all retrieved items",
     ("universe", "matched"): "compares items that are retrieved and judged",
     ("universe", "catalogue"): "compares all items of the catalogue",
@@ -111,8 +113,8 @@ _WORDS: dict[tuple[str, Any], str] = {
         "compares concordant pairs per user who has one with discordant pairs per "
         "user who has one"
     ),
-    ("misses", "zero"): "counts queries without a hit as 0",
-    ("misses", "undefined"): "skips queries without a hit",
+    ("misses", "zero"): "counts {units} without a hit as 0",
+    ("misses", "undefined"): "skips {units} without a hit",
     ("share", True): "gives a share",
     ("share", False): "gives a count",
     ("outside", "left_out"): "leaves out items that are not in the catalogue",
@@ -192,11 +194,13 @@ _NUMBERS = {
 }
 
 
-def in_words(field: str, value: Any) -> str:
-    """Say what a choice means.
+def in_words(field: str, value: Any, unit: str = QUERY) -> str:
+    """Say what a choice means, on data whose queries are called by a unit.
 
     >>> in_words("ap_den", "min_k_R")
     'divides AP by min(k, R)'
+    >>> in_words("queries", "run", "user")
+    'averages over the users of the run'
     >>> in_words("threshold", 2)
     'counts grades of at least 2 as relevant'
     """
@@ -209,7 +213,7 @@ def in_words(field: str, value: Any) -> str:
     if field == "decimals" and value is not None:
         return f"rounds to {value} decimals"
     if isinstance(value, (str, int, type(None))) and (field, value) in _WORDS:
-        return _WORDS[field, value]
+        return _WORDS[field, value].format(unit=unit, units=plural(unit))
     if field in _NUMBERS and isinstance(value, Real):
         return _NUMBERS[field].format(value)
     return f"{field} is {value}"

@@ -15,12 +15,12 @@ from rankine._evaluate.compare.compare import (
     contested,
     margins_of,
     no_mean,
-    said_once,
     unpaired,
 )
 from rankine._evaluate.compare.comparison import Comparison
 from rankine._evaluate.compare.system_values import Column, SystemValues
 from rankine._evaluate.evaluate import DEFAULT, prepare
+from rankine._evaluate.notes import said_once
 from rankine._evaluate.options import Options
 from rankine._stats.paired import DRAWS
 from rankine._stats.pairwise import Settings
@@ -90,7 +90,7 @@ def compare(
     check_systems(tuple(runs), baseline)
     known = options.keys() & Options.__dataclass_fields__.keys()
     plan = prepare(metrics, Options(**{key: options[key] for key in known})).plan
-    for asked, bound in zip(plan.asked, plan.bound, strict=True):
+    for asked, bound in zip(plan.labels, plan.bound, strict=True):
         check_metric(asked, bound)
     margins = margins_of(margin, plan.labels)
     evaluations = {

@@ -11,7 +11,7 @@ from rankine import _io as io
 from rankine._engines.jobs import refuse_stopped
 from rankine._engines.work import JUDGED, LISTED, SIDES, of_two_types
 from rankine._io.columns import NAMES
-from rankine._io.frames import open_frame, resolved
+from rankine._io.frames import open_frame, refuse_distances, resolved
 from rankine._io.sources import PLAIN
 from rankine.errors import (
     ColumnNotFoundError,
@@ -109,6 +109,7 @@ class SparkTable:
         if sequence and sequence in types and sequence.casefold() not in named:
             schema = schema.drop(sequence)  # whose numbers are the places of rows
         part = resolved(open_frame(schema, role), role, how)
+        refuse_distances(part, role, how, role)
         _check_types(part, types, role, in_words=how.grades is not None)
         read: Any = io.read(schema, role, how, role)
         return SparkTable(frame, role, part, types, read, how)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.part import Part
     from rankine._evaluate.plan import Plan
     from rankine._evaluate.sums import Sums
+    from rankine._evaluate.warnings import Doubts
 
 
 def refuse(state: State, job: Job, pair: Pair, name: str) -> None:
@@ -41,10 +42,11 @@ def refuse(state: State, job: Job, pair: Pair, name: str) -> None:
     _refuse_fractions(state, job, pair)
     _refuse_nothing(state, name, judged=pair.judged)
     part: Any = state.part
+    unit = _doubts(job, pair).unit
     if any(reads_judged_queries(group) for group in job.plan.groups):
-        part.came.refuse_apart()
+        part.came.refuse_apart(unit)
     if job.plan.judged:
-        _refuse_queries(state, part.came.n_judged, job.plan.judged[0].rule)
+        _refuse_queries(state, part.came.n_judged, job.plan.judged[0].rule, unit)
     for group in job.plan.groups:
         for number, metric, rule in group.members:
             sums: Sums = part.numbers[number]
@@ -87,11 +89,11 @@ def _refuse_nothing(state: State, name: str, *, judged: bool) -> None:
     raise no_rows(name)
 
 
-def _refuse_queries(state: State, n_judged: int, rule: Convention) -> None:
+def _refuse_queries(state: State, n_judged: int, rule: Convention, unit: str) -> None:
     """Refuse what the convention refuses of all queries together."""
     seen = state.seen
     if seen.missing and rule.missing_run == "error":
-        raise lacking(seen.missing, n_judged, seen.missing_ids)
+        raise lacking(seen.missing, n_judged, seen.missing_ids, unit)
     if rule.negative == "error" and seen.negative:
         raise too_low(seen.negative)
 
@@ -133,8 +135,7 @@ def found_in(
         grades: the smallest and the largest grade.
         top: which rows were read, if not all.
     """
-    truth = Truth(pair.qrels.schema) if pair.judged else None
-    doubts = doubts_of(truth, pair.run.schema, job.plan.thresholds)
+    doubts = _doubts(job, pair)
     of_parts = part.findings.doubts
     if doubts.thresholds:
         doubts = replace(doubts, grades=grades)
@@ -143,6 +144,13 @@ def found_in(
     doubts = replace(doubts, missing=of_parts.missing)
     read = part.findings.read.between(_read_notes(job.plan, pair, top), ())
     return replace(part.findings, doubts=doubts, read=read)
+
+
+def _doubts(job: Job, pair: Pair) -> Doubts:
+    """Return what is doubtful of the frames before any row is read."""
+    truth = Truth(pair.qrels.schema) if pair.judged else None
+    trained = job.side_data.trained
+    return doubts_of(truth, pair.run.schema, job.plan.thresholds, trained=trained)
 
 
 def _read_notes(plan: Plan, pair: Pair, top: TopRows | None) -> Iterator[str]:

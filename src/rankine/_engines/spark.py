@@ -12,7 +12,7 @@ import polars as pl
 import rankine
 from rankine._base.checks import check_count
 from rankine._base.records import cached_property
-from rankine._base.text import count
+from rankine._base.text import count, plural
 from rankine._conventions.convention import BY_RANK
 from rankine._engines.frames import Pair, quoted
 from rankine._engines.jobs import collected, on_executors, refuse_stopped, run_table
@@ -207,8 +207,6 @@ class SparkEvaluation(Evaluation):
     DataFrame, which is computed when it is used.
     """
 
-    spread = "by Student's t over queries"
-
     def __init__(
         self, job: Job, part: Part, pair: Pair, sent: bytes, rows: Any, name: str
     ) -> None:
@@ -219,6 +217,11 @@ class SparkEvaluation(Evaluation):
         self.findings = part.findings
         self._sent, self._rows, self._pair = sent, rows, pair
         self._collected: dict[str, str] = {}
+
+    @property
+    def spread(self) -> str:
+        """Where the interval below a number comes from."""
+        return f"by Student's t over {plural(self.unit)}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -339,7 +342,7 @@ class SparkEvaluation(Evaluation):
         """Refuse, as the values per query are on Spark; `to_dict` has the rest."""
         raise _not_here()
 
-    curve = recall_at_precision = worst = plot = report = _refuse
+    better_than = curve = recall_at_precision = worst = plot = report = _refuse
     save = to_json = to_frame = _refuse
 
 

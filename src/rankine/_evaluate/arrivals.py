@@ -1,4 +1,4 @@
-"""Arrivals: who and what has come, so that no query comes twice or in two parts."""
+"""Arrivals: the queries and items so far, so that no query comes twice or in parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
-from rankine._base.text import count
+from rankine._base.text import OfQueries, count
 from rankine._io.rows import as_rows
 from rankine._io.sources import Dense
 from rankine._join.ids import is_plain_int, odd_text
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Arrivals:
-    """Who and what has come, by their texts, as ids of two types are compared.
+    """The queries and items so far, by their texts, as ids of two types are compared.
 
-    The last five are asked for in batches alone.
+    Only batches need the last five attributes.
 
     Attributes:
-        judged: the queries with judgements, as they were given.
+        judged: the queries with judgements, with their ids as given.
         alone: the queries with a list and no judgements, if others have judgements.
-        n_judged: how many have judgements.
+        n_judged: how many queries have judgements.
         shared: whether any query has both.
-        has_judgements: whether there are any, None before anything has come.
+        has_judgements: whether there are judgements; None without data.
         by_id: whether only the first few queries are kept, by their ids.
         items: the items shown, if they are counted.
         kinds: whether the ids of queries are text, ints, or both.
         odd: the first text that is not the plain form of an int.
-        n_places: how many queries came without ids, numbered from 0 in their batch.
+        n_places: how many queries have no ids, and are numbered from 0 in their batch.
         has_rows: whether any batch has a run that is not empty.
     """
 
@@ -52,7 +52,7 @@ class Arrivals:
 
     @staticmethod
     def of(truth: Truth | None, source: Source, *, items: bool) -> Arrivals:
-        """Return who and what has come.
+        """Return the queries and items of some data.
 
         Args:
             truth: the judgements.
@@ -85,7 +85,7 @@ class Arrivals:
 
     @staticmethod
     def first_of(judged: Rows, listed: Rows, *, has_judgements: bool) -> Arrivals:
-        """Return the first few who came, by ids of one type, in which rows are sorted.
+        """Return the first few queries, by ids of one type, in which rows are sorted.
 
         For 100,000 queries of three rows, this takes 10 ms; `of` takes 55, as long as
         their evaluation.
@@ -108,15 +108,15 @@ class Arrivals:
         return replace(self, judged=judged, alone=numbered_on(self.alone, by))
 
     def check(self, other: Arrivals, size: int | None) -> None:
-        """Refuse a part that cannot be put together with this one.
+        """Refuse a part that cannot be combined with this one.
 
         Args:
             other: another part.
-            size: how many items there are in the catalogue, if that is known.
+            size: the number of items in the catalogue, if known.
         """
         kinds = {self.has_judgements, other.has_judgements}
         if kinds == {True, False}:
-            msg = "some batches have judgements, and others do not"
+            msg = "some batches have judgements and others have none"
             raise DataError(msg)
         odd = self.odd or other.odd
         if len(self.kinds | other.kinds) > 1 and odd is not None:
@@ -140,23 +140,23 @@ class Arrivals:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to say of the ids of all batches."""
+        """Notes on the ids of all batches."""
         if len(self.kinds) < 2:  # noqa: PLR2004 - text and ints
             return ()
-        said = "query ids are ints in some batches and text in others"
-        return (f"{said}; compared as text",)
+        said = " ids are ints in some batches and text in others; compared as text"
+        return (OfQueries("", said),)
 
-    def refuse_apart(self) -> None:
+    def refuse_apart(self, unit: str) -> None:
         """Refuse lists and judgements if no query has both."""
         if self.judged and self.alone and not self.shared:
-            few = (
+            ours, theirs = (
                 list(islice(queries.values(), SHOWN))
                 for queries in (self.judged, self.alone)
             )
-            raise no_overlap(self.n_judged, *few)
+            raise no_overlap(self.n_judged, ours, theirs, unit)
 
     def __iadd__(self, other: Arrivals) -> Self:
-        """Add who and what else has come; batches are checked before."""
+        """Add the queries and items of other data, which have been checked."""
         self.judged |= other.judged
         self.alone |= other.alone
         n_judged = self.n_judged + other.n_judged
@@ -178,14 +178,14 @@ class Arrivals:
 
 
 def numbered_on(queries: dict[Any, Any], by: int) -> dict[Any, Any]:
-    """Return larger numbers of queries, by their texts."""
+    """Return queries with larger numbers, by their texts."""
     return {str(query + by): query + by for query in queries.values()}
 
 
 def moved(source: Rows | Lists | Dense, by: int) -> Rows | Lists | Dense:
     """Return judgements or a run whose queries have larger numbers.
 
-    Refuses ids of queries that are not the places in a batch.
+    Refuses queries whose ids are not their places in a batch.
     """
     if source.is_empty:
         return source

@@ -1,4 +1,4 @@
-"""check: a report on judgements and a run before any metric is computed."""
+"""check: inspect judgements and a run before any metric is computed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rankine._base.checks import check_k
 from rankine._base.contradiction import TRUST, contradiction
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
-from rankine._base.text import count, percent
+from rankine._base.text import QUERY, RISING, common_unit, count, percent, plural
 from rankine._conventions.convention import Convention
 from rankine._evaluate.notes import few
 from rankine._evaluate.options import Options
-from rankine._evaluate.warnings import all_relevant, hardly_met, level_of
+from rankine._evaluate.warnings import all_relevant, hardly_met, level_of, units_of
 from rankine._io.columns import is_rating
 from rankine._io.itself import refuse_itself
 from rankine._io.repeats import first_repeat
@@ -48,7 +48,7 @@ _FORMS: dict[str, Callable[[str], str]] = {
     "spaces": lambda text: "".join(text.replace("\u200b", "").split()),
     "the encoding of accents": lambda text: unicodedata.normalize("NFC", text),
 }
-"""Ways of writing an id that make it another id -> what makes them alike."""
+"""Variants in writing that make ids differ -> how to remove the difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Finding:
     Attributes:
         level: ``error`` if `evaluate` refuses it, ``warning`` if numbers may mislead,
             ``note`` if it is merely good to know.
-        what: what was found, with counts and examples.
+        what: the finding, with counts and examples.
         todo: what to do about it.
     """
 
@@ -69,19 +69,21 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check:
-    """What is in judgements and a run.
+    """The contents of judgements and a run.
 
     Attributes:
         qrels: counts of the judgements.
         run: counts of the run.
         both: what they have in common.
-        findings: what to look at, the most serious first.
+        findings: points to look at, the most serious first.
+        unit: what a query is called: query, or user.
     """
 
     qrels: Mapping[str, Any]
     run: Mapping[str, Any]
     both: Mapping[str, Any]
     findings: tuple[Finding, ...]
+    unit: str = QUERY
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
@@ -147,27 +149,27 @@ def read_both(qrels: Any, run: Any, options: Options) -> tuple[Source, Source]:
 
 
 def check_sources(truth: Source, source: Source, k: int) -> Check:
-    """Look at judgements and a run that have been read."""
+    """Check judgements and a run that have been read."""
     need_threads()
     refuse_empty(source)
     truth, source = paired(truth, source, ("qrels", "run"))
     numbered = met_by_number(truth, source, ("qrels", "run"))
     judged = as_rows(truth, "qrels")
     retrieved = as_rows(source, "run")
-    pair = _Pair(judged, retrieved, k)
+    pair = _Pair(judged, retrieved, k, common_unit(units_of([truth, source])))
     found = [
         *(Finding("warning", *said.split("; ", 1)) for said in numbered),
         *pair.findings(),
     ]
     findings = sorted(found, key=lambda finding: _LEVELS.index(finding.level))
-    return Check(pair.of_qrels, pair.of_run, pair.of_both, tuple(findings))
+    return Check(pair.of_qrels, pair.of_run, pair.of_both, tuple(findings), pair.unit)
 
 
 class _Pair:
     """Judgements and a run as frames with the columns query, item and value."""
 
-    def __init__(self, judged: Rows, retrieved: Rows, k: int) -> None:
-        self.k = k
+    def __init__(self, judged: Rows, retrieved: Rows, k: int, unit: str) -> None:
+        self.k, self.unit, self.units = k, unit, plural(unit)
         self.judged, self.retrieved = judged, retrieved
         ids = pl.col("query", "item").cast(pl.String)
         self.truth, self.run = (
@@ -240,14 +242,14 @@ class _Pair:
         }
 
     def _per_query(self, side: int, rows: pl.DataFrame) -> pl.Series:
-        """Count some rows of each query of the judgements, or of each list."""
+        """Count rows per query of the judgements, or per list."""
         counts = rows.group_by("query").len()
         every = self.queries[side].alias("query").to_frame()
         joined = every.join(counts, on="query", how="left", maintain_order="left")
         return joined["len"].fill_null(0)
 
     def _unjudged(self, rows: pl.DataFrame) -> float | None:
-        """Return the share of items that are not judged, if only some are relevant."""
+        """Return the share of unjudged items, if only some are relevant."""
         if not (self.truth["value"] < 1).any():
             return None
         known = int((rows["grade"] >= 0).sum())
@@ -261,7 +263,7 @@ class _Pair:
         yield from self._odd_ids()
 
     def _refused(self) -> Iterator[Finding]:
-        """What evaluate refuses."""
+        """Data that `evaluate` refuses."""
         sides = (self.truth, self.of_qrels, "judged"), (self.run, self.of_run, "listed")
         for frame, counts, word in sides:
             if counts["missing_ids"]:
@@ -281,7 +283,7 @@ class _Pair:
                 yield Finding(
                     "error",
                     f"{n} of {counts['name']} repeating an item that is {word} already "
-                    f"(query {query}, item {item}){values}",
+                    f"({self.unit} {query}, item {item}){values}",
                     "remove them, or keep the best of each with lenient=True or "
                     "--lenient",
                 )
@@ -302,32 +304,32 @@ class _Pair:
         if is_few:
             yield Finding(
                 "error" if n == 0 else "warning",
-                f"{n} of {len(judged)} judged queries are in the run: "
-                f"{few(judged)} are judged, {few(listed)} are in the run",
+                f"{n} of {len(judged)} judged {self.units} are in the run: "
+                f"the judgements have {few(judged)}, the run has {few(listed)}",
                 "check that both files belong to the same test set and write ids the "
                 "same way",
             )
         elif len(only_judged):
+            who = count(len(only_judged), f"judged {self.unit}")
             yield Finding(
                 "warning",
-                f"{count(len(only_judged), 'judged query')} missing from the run "
-                f"({few(only_judged)})",
-                "such queries count as 0; if the system was not asked, leave them out "
-                "of the judgements",
+                f"{who} missing from the run ({few(only_judged)})",
+                f"such {self.units} count as 0; if the system was not run on them, "
+                "remove them from the judgements",
             )
         if len(only_listed) and not is_few:
             yield Finding(
                 "note",
-                f"{count(len(only_listed), 'query')} of the run without judgements "
+                f"{count(len(only_listed), self.unit)} of the run without judgements "
                 f"({few(only_listed)})",
-                "such queries are not evaluated",
+                f"such {self.units} are not evaluated",
             )
         empty = listed.filter(~listed.is_in(self.run["query"].unique().implode()))
         if len(empty):
             yield Finding(
                 "note",
                 f"{count(len(empty), 'empty list')} in the run ({few(empty)})",
-                "such queries count as 0; make sure that nothing was lost",
+                f"such {self.units} count as 0; make sure that nothing was lost",
             )
         share = self.of_both["unjudged_at_k"]
         said = hardly_met(*self._in_common())
@@ -339,21 +341,21 @@ class _Pair:
             )
             yield Finding(
                 level,
-                f"{what}: {ours} are judged, {theirs} are in the run",
+                f"{what}: the judgements have {ours}, the run has {theirs}",
                 "check that both write item ids the same way",
             )
         elif share is not None and share > _MANY_UNJUDGED:
             yield Finding(
                 "warning",
-                f"{percent(share)} of the items in the top {self.k} are not judged",
+                f"{percent(share)} of the items in the top {self.k} are unjudged",
                 "they count as not relevant; consider Bpref, or judge more items",
             )
-        for part in ("query", "item"):
+        for part, word in (("query", self.unit), ("item", "item")):
             types = [side.frame[part].dtype for side in (self.judged, self.retrieved)]
             if types[0] != types[1]:
                 yield Finding(
                     "note",
-                    f"{part} ids are {types[0]} in {self.judged.name} and {types[1]} "
+                    f"{word} ids are {types[0]} in {self.judged.name} and {types[1]} "
                     f"in {self.retrieved.name}",
                     "they are compared as text if all texts are plain ints",
                 )
@@ -376,22 +378,18 @@ class _Pair:
                 "warning",
                 "all scores of each list are equal",
                 "the order is that of the ids, not of the system; give its scores, or "
-                "order='given' if the rows are in order",
+                "order='given' if the rows are already in order",
             )
         elif (step > 0).any() and not (step < 0).any():
-            yield Finding(
-                "warning",
-                "scores rise along every list, as distances do",
-                "if smaller is better, give lower_is_better=True or --lower-is-better",
-            )
-        told = contradiction(run).told if "rank" in run.columns else ""
-        if told:
-            yield Finding("warning", told, TRUST)
+            yield Finding("warning", *RISING.split("; "))
+        said = contradiction(run).told if "rank" in run.columns else ""
+        if said:
+            yield Finding("warning", said, TRUST)
         across = self.of_run["queries_tied_across_k"]
         if across:
             yield Finding(
                 "note",
-                f"{count(across, 'query')} with ties across rank {self.k}",
+                f"{count(across, self.unit)} with ties across rank {self.k}",
                 "the tie rule decides which items are in; ties='average' averages "
                 "over all orders",
             )
@@ -403,7 +401,7 @@ class _Pair:
             yield Finding(
                 "note",
                 f"{count(negative, 'negative grade')}",
-                "such items count as not judged and have no gain",
+                "such items count as unjudged and have no gain",
             )
         if (value != value.floor()).any():
             yield Finding(
@@ -422,13 +420,13 @@ class _Pair:
         if empty:
             yield Finding(
                 "warning" if empty == len(self.queries[0]) else "note",
-                f"{count(empty, 'judged query')} without a relevant item",
-                "such queries count as 0; leave them out with a convention that skips "
-                "them",
+                f"{count(empty, f'judged {self.unit}')} without a relevant item",
+                f"such {self.units} count as 0; leave them out with a convention that "
+                "skips them",
             )
 
     def _odd_ids(self) -> Iterator[Finding]:
-        for part in ("query", "item"):
+        for part, noun in (("query", self.unit), ("item", "item")):
             ours, theirs = (
                 self.queries
                 if part == "query"
@@ -448,7 +446,7 @@ class _Pair:
                 if pairs:
                     yield Finding(
                         "warning",
-                        f"{count(len(pairs), f'{part} id')} of the judgements and of "
+                        f"{count(len(pairs), f'{noun} id')} of the judgements and of "
                         f"the run differ only in {word} ({pairs[0][0]!r} and "
                         f"{pairs[0][1]!r})",
                         "write them the same way; ids are compared character by "
@@ -457,7 +455,7 @@ class _Pair:
 
 
 def _ranked(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rank the rows of all lists, and count what is above each and tied with it."""
+    """Rank the rows of all lists, and count those above each and tied with it."""
     queries, starts, order = grouped(rows["query"])
     rows = rows if order is None else rows[order]
     scores = rows["value"].to_numpy()

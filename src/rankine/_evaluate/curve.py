@@ -49,7 +49,7 @@ def curve(
 ) -> pl.DataFrame:
     """Return a metric at many cutoffs; see `Evaluation.curve`.
 
-    It is kept with the evaluation, so that one that was saved still has it.
+    The curve is kept with the evaluation, so that saved evaluations have it.
     """
     cutoffs, wanted = _cutoffs(ks), _with_cutoff(metric)
     key = str(wanted), tuple(cutoffs), confidence
@@ -157,7 +157,7 @@ def _cutoffs(ks: Any) -> list[int]:
 def _table(
     evaluation: Evaluation, plan: Plan, deepest: int, metric: Metric
 ) -> tuple[Aligned, Floats | None]:
-    """Return the table that was joined as the metric asks for, and the weights."""
+    """Return a table that was joined as the metric needs it, and the weights."""
     planned, (group,) = evaluation.plan, plan.groups
     groups = zip(planned.groups, evaluation.tables, strict=True)
     for known, table in groups:
@@ -167,8 +167,9 @@ def _table(
             continue
         if table.deepest is not None and table.deepest < deepest:
             msg = (
-                f"judged items are known only down to rank {table.deepest}, too few "
-                f"for {metric @ deepest}; evaluate it too, without a smaller depth="
+                f"judged items are known only down to rank {table.deepest}, which is "
+                f"not enough for {metric @ deepest}; evaluate that too, without a "
+                "smaller depth="
             )
             raise ParameterError(msg)
         label = planned.labels[known.members[0].number]
@@ -177,7 +178,7 @@ def _table(
         msg = f"{type(evaluation).__name__} no longer has the ranks of items"
         raise ParameterError(msg)
     msg = (
-        f"no metric that was evaluated reads what {metric} needs; evaluate {metric} "
-        "with a cutoff too"
+        f"no evaluated metric has the data that {metric} needs; evaluate {metric} with "
+        "a cutoff, too"
     )
     raise ParameterError(msg)

@@ -33,7 +33,7 @@ _PAIR = 2
 _NUMBERS = (Real, np.bool_, np.integer, np.floating)
 _definitions = count(1)
 CUSTOM: dict[str, int] = {}
-"""The names that users gave, and which of their definitions counts."""
+"""The names of users' own metrics -> the number of the current definition."""
 
 
 @overload
@@ -67,9 +67,9 @@ def metric(
 
     The function takes the ranking of one query and its judgements, and returns a
     number, or nan if there is none: the query is then left out of the mean and counted
-    in the notes, under every convention. Return 0 where that is meant. Its other
-    parameters become those of the metric, and must have defaults; if one is called
-    ``k``, ``@10`` sets it, and the ranking ends there.
+    in the notes, under every convention. If you mean 0, return 0. Its other parameters
+    become those of the metric, and must have defaults; if one is called ``k``, ``@10``
+    sets it, and the ranking ends there.
 
     For speed, write a kernel instead: a function whose first parameter is called
     ``table`` takes the joined table of all queries, and returns one number for each.
@@ -82,9 +82,9 @@ def metric(
         higher_is_better: the direction, None if there is none.
 
     Returns:
-        The metric. As long as Python runs, it can also be given by its name. Copies
-        keep the function; pickles refer to the name, and are refused if it means
-        another function when they are loaded.
+        The metric. While this Python process runs, its name stands for it as well.
+        Copies keep the function; pickles refer to the name, and are refused if it
+        stands for another function when they are loaded.
 
     Raises:
         ParameterError: the function cannot be called in this way, or rankine has a
@@ -147,7 +147,7 @@ def metric(
 
 
 def forget(name: str) -> None:
-    """Forget a metric that a user made."""
+    """Forget a user's metric."""
     CUSTOM.pop(name, None)
     REGISTRY.pop(name, None)
     LISTED.pop(name, None)
@@ -155,13 +155,13 @@ def forget(name: str) -> None:
 
 
 def _look_again() -> None:
-    """Forget what was found out with other metrics."""
+    """Clear caches that depend on the known metrics."""
     names.read_anew()
     plan_of.cache_clear()
 
 
 def versions(metrics: Iterable[Metric]) -> tuple[tuple[str, int], ...]:
-    """Return which definitions of users' own metrics count now."""
+    """Return the current definitions of users' own metrics."""
     named = (metric.name for metric in metrics)
     return tuple((name, CUSTOM[name]) for name in named if name in CUSTOM)
 
@@ -192,7 +192,7 @@ def _check_name(name: str) -> None:
 
 
 def _check_parameters(parameters: list[Parameter], given: int, name: str) -> None:
-    """Refuse a function that cannot be called with what it is given."""
+    """Refuse a function that cannot be called with its arguments."""
     positional = {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
     if len(parameters) < given or any(
         parameter.kind not in positional for parameter in parameters[:given]
@@ -260,7 +260,7 @@ def _of_queries(function: Callable[..., Any], name: str) -> Callable[..., Floats
 
 
 def _named(ids: pl.Series, *numbers: Ints) -> list[list[Any]]:
-    """Return the ids of items by their numbers, each made once if they are few."""
+    """Return the ids of items by their numbers; if they are few, each is made once."""
     if len(ids) > sum(map(len, numbers)):
         return [ids.gather(some).to_list() for some in numbers]
     every = np.empty(len(ids), dtype=object)

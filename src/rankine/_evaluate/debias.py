@@ -1,4 +1,4 @@
-"""debias: judgements in which popular items are thinned out."""
+"""debias: thin out the judgements of popular items."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Debiased(Rows):
     """The judgements that `debias` kept, which `evaluate` takes.
 
     Attributes:
-        frame: what is left, with the columns query, item and value.
-        border: how many users an item may have.
+        frame: the remaining judgements, with the columns query, item and value.
+        border: the largest number of users that an item may have.
         n_dropped: how many judgements were dropped.
         n_items: how many items had more users than that.
     """
@@ -64,10 +64,10 @@ def debias(
         seed: the seed of the random numbers; the same seed gives the same judgements.
         columns: which column is what, as in `evaluate`.
         grades: what each grade in words is worth.
-        lenient: as in `evaluate`: drop what is repeated or has no id.
+        lenient: as in `evaluate`: drop rows that are repeated or have no id.
 
     Returns:
-        The judgements that are left, and how many were dropped.
+        The remaining judgements, and how many were dropped.
 
     Raises:
         ParameterError: an option is not valid.
@@ -93,7 +93,7 @@ def debias(
     rows = as_rows(truth.source, "qrels")
     need_threads()
     liked = rows.frame.with_row_index("row").filter(pl.col("value") > 0)
-    # In an order of their own, so that draws do not depend on that of the rows.
+    # Sorted, so that draws do not depend on the order of rows.
     liked = liked.sort("item", "query").with_columns(
         pl.len().over("item").alias("users"),
         pl.Series("draw", np.random.default_rng(seed).random(liked.height)),
@@ -104,7 +104,7 @@ def debias(
     left[beyond["row"].to_numpy()] = False
     n_dropped, n_items = beyond.height, beyond["item"].n_unique()
     frame, queries = rows.frame.filter(pl.Series(left)), rows.queries
-    if queries is not None:  # of which some never had a row
+    if queries is not None:  # some of them never had a row
         lost = rows.frame["query"].unique().to_frame()
         lost = lost.join(frame, on="query", how="anti")
         queries = queries.filter(~queries.is_in(lost["query"].implode()))
@@ -121,6 +121,7 @@ def debias(
         kind=rows.kind,
         warnings=rows.warnings,
         column=rows.column,
+        unit=rows.unit,
         queries=queries,
         border=border,
         n_dropped=n_dropped,
@@ -129,7 +130,7 @@ def debias(
 
 
 def _border(users: pl.Series, coefficient: float) -> int:
-    """Return how many users an item may have; 0 where no item has any."""
+    """Return how many users an item may have; 0 if no item has any."""
     if len(users) == 0:
         return 0
     low, high = np.quantile(users.to_numpy(), [0.25, 0.75]).tolist()

@@ -1,4 +1,4 @@
-"""From a plan and data that have been read to one number per query and metric."""
+"""From a plan and data to one number per query and metric."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from rankine._evaluate.warnings import Doubts
     from rankine._join.chunks import Finder
     from rankine._join.finders import FoundFirst, FoundLists
-    from rankine._join.side_data import TrainingCounts, TrainingData
     from rankine._join.weights import Weights
     from rankine._metrics.metric import Metric
     from rankine._tables.lists import Recommended
@@ -68,19 +67,19 @@ def evaluate_source(
     """Evaluate a run that has been read, by a plan that has been checked.
 
     Args:
-        plan: what is to be computed.
+        plan: the plan.
         truth: the judgements.
         source: the run.
         name: what to call the run.
         depth: the number of items of each list that are kept.
-        cache: where joined tables are kept, for further plans on the same data, which
-            read nothing again that is there. Others may look deeper, so judged items
-            are looked for at any rank.
-        side_data: what is known of items and users, for metrics of lists.
+        cache: joined tables, for further plans on the same data, so that nothing is
+            read twice. Other plans may look deeper, so judged items are searched for at
+            any rank.
+        side_data: further data on items and users, for metrics of lists.
         keep: how many first items of each list to keep, to be shown later.
         weights: how much each query counts; None if all count the same.
-        partial: whether these are not all data, so that judgements and run need not
-            share a query.
+        partial: whether these are only a part of the data, so that judgements and run
+            need not share a query.
     """
     source, side_data = _beside(source, side_data or NOTHING, partial=partial)
     if truth is not None:
@@ -89,6 +88,7 @@ def evaluate_source(
             source, side_data, partial=partial
         )  # with its new ids
         _refuse_fractions(plan, truth)
+    unit = doubts_of(truth, source, trained=side_data.trained).unit
     asked, unranked = plan, plan.rule.order in BY_RANK and not source.ranked
     if unranked:
         plan = plan.with_rules(lambda rule: ranked(rule, source))
@@ -105,31 +105,38 @@ def evaluate_source(
         table: Any
         of_group = found.get(finder)
         if group.lists:
-            rule = of_asked.rule  # of the reference, which may have ranks of its own
+            rule = of_asked.rule  # for the reference, which may have its own ranks
             table = _listed_for(
-                group, rule, truth, side_data, of_group, depth, cache, partial=partial
+                group,
+                rule,
+                truth,
+                side_data,
+                of_group,
+                depth,
+                cache,
+                unit,
+                partial=partial,
             )
         else:
             table = next(matched)
             if depth is not None:  # before a convention takes items out of the lists
                 refuse_spread(group)
                 table = cut(table, depth)
-            table = apply(table, group.rule, partial=partial)
+            table = apply(table, group.rule, unit, partial=partial)
             if keep is not None:
                 table = _with_first(table, keep, of_group)
         if unranked and not source.is_empty:
             said = no_ranks(source.name, scored=table.scored)
             table = replace(table, notes=(*table.notes, said))
         tables.append(table)
-        counts = None if weights is None else weights.of(table.ids)
+        counts = None if weights is None else weights.of(table.ids, unit)
         for number, metric, of_metric in group.members:
             by_number[number] = summarize(
                 metric, table.table, of_metric, table.ids, counts
             )
     by_order = plan.preset and plan.takes_order
     unsorted = _n_unsorted(source, tables) if by_order else 0
-    train = None if partial else side_data.train
-    doubts = _doubts_of(truth, source, plan, tables, train)
+    doubts = _doubts_of(truth, source, plan, tables, side_data, partial=partial)
     summaries = tuple(map(by_number.__getitem__, range(len(plan.asked))))
     return Evaluation(asked, summaries, tuple(tables), name, unsorted, doubts)
 
@@ -139,13 +146,17 @@ def _doubts_of(
     source: Source,
     plan: Plan,
     tables: list[Any],
-    train: TrainingData | TrainingCounts | None,
+    side_data: SideData,
+    *,
+    partial: bool,
 ) -> Doubts:
-    doubts = doubts_of(truth, source, plan.thresholds)
+    train = side_data.train
+    doubts = doubts_of(truth, source, plan.thresholds, trained=side_data.trained)
     found = source.contradiction
     if found.n_lists and plan.rule.order == "score":
         doubts = replace(doubts, contradiction=found)
-    if train is not None and any("train" in metric.needs for metric in plan.bound):
+    reads_train = any("train" in metric.needs for metric in plan.bound)
+    if train is not None and reads_train and not partial:
         users = Rows(train.users.to_frame("query"), "train")
         said = met_by_number(users, source, ("train", "run"), alike=False)
         doubts = replace(doubts, read=(*said, *doubts.read))
@@ -158,7 +169,7 @@ def _doubts_of(
 
 
 def _missing(aligned: Aligned) -> tuple[int, int]:
-    """Return how many judged queries the run does not have, and how many there are."""
+    """Count the judged queries that the run lacks, and all judged queries."""
     table, origin = aligned.table, aligned.origin
     n = len(aligned.ids) if origin is None else int(np.count_nonzero(origin >= 0))
     left_out = bool(table.in_run.all())
@@ -193,13 +204,13 @@ def _beside(
 
 
 def no_ranks(name: str, *, scored: bool) -> str:
-    """Say that a run has no rank column, though the convention asks for one."""
+    """Return a note that a run lacks the rank column that the convention needs."""
     by = "scores give" if scored else "order gives"
     return f"{name} has no rank column; its {by} the ranks"
 
 
 def refuse_spread(group: Group) -> None:
-    """Refuse to cut lists where all orders of ties are looked at."""
+    """Refuse to cut lists if all orders of ties count."""
     if any(metric.get("ties") for _, metric, _ in group.members):
         msg = (
             "depth= and ties= cannot be combined: which tied items fall below the "
@@ -215,7 +226,7 @@ def _finders(
     cache: dict[Any, Any] | None,
     keep: int | None,
 ) -> list[Finder | None]:
-    """Return what looks in the run for what each group needs beside judged items."""
+    """Return finders for what each group needs of the run besides judged items."""
     shared: dict[Any, Finder] = {}
     finders: list[Finder | None] = []
     for group in plan.groups:
@@ -228,7 +239,7 @@ def _finders(
                 key = ListFinder, _order_of(rule), deepest
                 finder = shared.setdefault(key, ListFinder(source, rule, deepest))
         elif keep is not None and rule.unjudged != "removed":
-            # Where unjudged items are removed, only judged ones can be among the first.
+            # If unjudged items are removed, only judged ones can be among the first.
             rule = rule.replace(tie=Order.of(rule, plan.rule).tie)
             n_first = keep if depth is None else min(keep, depth)
             key = FirstFinder, _order_of(rule), rule.score_floor
@@ -242,13 +253,13 @@ def _order_of(rule: Convention) -> tuple[Any, ...]:
 
 
 def _deepest(group: Group, depth: int | None) -> int | None:
-    """Return how many items of each list a group of metrics looks at; None for all."""
+    """Return how many items of each list a group of metrics reads; None for all."""
     depths = [limit for limit in (group.depth, depth) if limit is not None]
     return min(depths, default=None)
 
 
 def _needs_of(group: Group) -> dict[str, Metric]:
-    """Return what metrics of lists need besides, and a metric that does."""
+    """Return the further data that metrics of lists need, each with such a metric."""
     return {
         need: metric
         for _, metric, _ in group.members
@@ -262,10 +273,11 @@ def _key_of_lists(group: Group, deepest: int | None) -> tuple[Any, ...]:
 
 
 def _looks_deep(source: Source, *, partial: bool) -> bool:
-    """Say whether judged items are looked for at any rank, whatever metrics look at.
+    """Say whether judged items are searched for at any rank, whatever metrics need.
 
-    That costs little next to reading few rows, or parts of a file. And in a part of the
-    data, it must be seen how many judged items are there, since these are added up.
+    This costs little compared with reading a few rows, or parts of a file. And in a
+    part of the data, all judged items that are there must be counted, as these counts
+    are added up.
     """
     if isinstance(source, Rows):
         return partial or source.frame.height <= limits().whole_rows
@@ -273,7 +285,7 @@ def _looks_deep(source: Source, *, partial: bool) -> bool:
 
 
 def _with_first(aligned: Aligned, keep: int, found: FoundFirst | None) -> Aligned:
-    """Keep the first items of each list, in the order in which they were ranked."""
+    """Keep the first items of each list, in the order of their ranks."""
     if aligned.named is not None:
         aligned = replace(aligned, named=aligned.named.own())
     return replace(aligned, keep=keep, kept=None if found is None else found.first)
@@ -294,12 +306,13 @@ def _listed_for(
     found: FoundLists | None,
     depth: int | None,
     cache: dict[Any, Any] | None,
+    unit: str,
     *,
     partial: bool,
 ) -> Listed:
-    """Return the lists that a group of metrics reads, with all that is known.
+    """Return the lists that a group of metrics reads, with the further data.
 
-    Those of the reference are ranked by the rule, if they have what it asks for.
+    The lists of the reference are ranked by the rule, if they have what it needs.
     """
     needs, deepest = _needs_of(group), _deepest(group, depth)
     key = _key_of_lists(group, deepest)
@@ -316,6 +329,7 @@ def _listed_for(
         deepest,
         group.rule.duplicates,
         users=group.users,
+        unit=unit,
         partial=partial,
     )
     if depth is not None:
@@ -341,7 +355,7 @@ def _listed_for(
 
 
 def _refuse_items(table: Recommended, needs: Mapping[str, Metric]) -> None:
-    """Refuse items= without what metrics need."""
+    """Refuse items= that lack what metrics need."""
     names = {need: metric.label for need, metric in needs.items()}
     nothing = table.vectors is None and table.topics is None and table.distance is None
     if nothing and not {"vectors", "topics"}.isdisjoint(needs):
@@ -376,7 +390,7 @@ def _joins(
 ) -> tuple[list[Aligned], dict[Any, Any]]:
     """Join the data once for all groups of a plan, and return the table of each.
 
-    In the same reading of the run, `beside` looks for more; what each found is the
+    The finders in `beside` go through the run at the same time; their findings are the
     second result.
     """
     by_order = {} if cache is None else cache
@@ -388,7 +402,7 @@ def _joins(
     if truth is None or not missing:
         more = find(source, beside) if beside else []
     else:
-        # As deep as any of them needs, since all of them are matched at once.
+        # As deep as any of them needs, since all are matched at once.
         depth = plan.depth if keep is None and cache is None else None
         run, judged_items = finder_of(truth, source, missing, depth)
         if _looks_deep(run, partial=partial):
@@ -396,7 +410,7 @@ def _joins(
         found, *more = find(run, [judged_items, *beside])
         matched = judged_items.tables(found)
         if judged_items.deepest is not None and any(map(_misses, matched.values())):
-            # Whether judged items are in the run at all, the first ranks do not tell.
+            # The first ranks do not show whether judged items are in the run at all.
             matched = match(truth, source, missing)
         by_order |= matched
     every = [] if truth is None else [by_order[order] for order in plan.orders]
@@ -409,14 +423,14 @@ def _misses(aligned: Aligned) -> bool:
 
 
 def ranked(rule: Convention, source: Source) -> Convention:
-    """Take the scores where there is no rank column."""
+    """Use the scores if there is no rank column."""
     if rule.order in BY_RANK and not source.ranked:
         return rule.replace(order="score")
     return rule
 
 
 def _refuse_catalog(catalog: int, name: str, seen: int) -> None:
-    """Refuse a catalogue that is smaller than what was retrieved from it."""
+    """Refuse a catalogue that is smaller than the number of retrieved items."""
     if seen > catalog:
         msg = (
             f"the catalogue has {count(catalog, 'item')}, but {name} has "
@@ -438,15 +452,15 @@ def _refuse_fractions(plan: Plan, truth: Truth) -> None:
 def with_fractions(
     metric: Metric, example: float, grades: tuple[float, float], doubts: Sequence[str]
 ) -> DataError:
-    """Say that a metric does not know which of such grades are relevant.
+    """Return the error for a metric that needs to know which grades are relevant.
 
     Args:
         metric: the metric.
         example: a grade with a fraction.
         grades: the smallest and the largest grade.
-        doubts: what was doubtful while reading judgements.
+        doubts: doubts from reading the judgements.
     """
-    # Of ratings, the smallest is not what people like.
+    # The smallest rating does not mean that people like an item.
     liked = liked_from(*grades) if looks_rated(grades[1]) else example
     msg = (
         f"grades have fractions, such as {example:g}, and {metric} needs to know "

@@ -1,4 +1,4 @@
-"""evaluate: judgements, a run and metrics in; one number per query and metric out."""
+"""evaluate: one number per query and metric, from judgements, a run and metrics."""
 
 from __future__ import annotations
 
@@ -76,11 +76,12 @@ def evaluate(
 
     Args:
         qrels: the judgements: a path, {query: {item: grade}}, {query: {items}}, a
-            frame, a sparse matrix, `from_scores`, or what `read_qrels` returns; None if
-            no metric needs them.
+            frame, a sparse matrix, `from_scores`, the result of `read_qrels`, or the
+            judgements of another library; None if no metric needs them.
         run: the retrieved items: a path, {query: {item: score}}, {query: [items in
             order]}, a frame, a sparse matrix, `from_scores`, `from_ranked`, an
-            iterator of frames or record batches, or what `read_run` returns.
+            iterator of frames or record batches, the result of `read_run`, or the
+            results of another library, as in {query: documents}.
         metrics: names or metrics.
         convention: whose choices the numbers follow.
         ties: ``average``, ``best`` or ``worst`` order of tied items, instead of the
@@ -113,10 +114,10 @@ def evaluate(
         lenient: drop rows without an id and repeated items, rank scores that are nan
             last, and count them in the notes, instead of refusing them.
         keep: how many first items of each list to keep, so that `Evaluation.worst` also
-            shows items that are not judged, and the ranks of all that are.
+            shows unjudged items, and the ranks of all judged ones.
         engine: how the run is read: ``memory``, at once; ``stream``, in parts, so that
             it may be larger than memory, with rows in any order; or ``auto``, in parts
-            where it would not fit, as a note then says. Numbers are the same.
+            if it would not fit, as a note then says. Numbers are the same.
         memory_limit: the memory that the process may use while the run is read in
             parts, as ``"1GB"`` or a number of bytes; half of what is free if not given.
 
@@ -162,19 +163,19 @@ def evaluate(
 
 @dataclass(eq=False)
 class Job:
-    """What is to be computed, with the data it is computed from; see `prepare`.
+    """A plan, with the data for it; see `prepare`.
 
     Attributes:
-        plan: what is to be computed.
-        options: what the user said.
+        plan: the metrics to compute, and how.
+        options: the options given by the user.
         catalog: the number of items in the catalogue, or the items, if given.
         given: the names of the arguments that were given, as in `Options`.
-        of_qrels, of_run: how judgements and runs are to be read.
-        partial: whether data come in parts: one may be empty, and need not have what
-            the metrics need of all.
-        tell: is told of judgements and runs when they are read.
-        progress: is told the name of a run that is read in parts, how many rows were
-            read, and about how many there are.
+        of_qrels, of_run: how to read judgements and runs.
+        partial: whether data come in parts, so that one part may be empty or lack what
+            the metrics need of all data.
+        tell: called with judgements and runs when they are read.
+        progress: called with the name of a run that is read in parts, how many rows
+            were read, and about how many there are.
     """
 
     plan: Plan
@@ -189,7 +190,7 @@ class Job:
 
     @cached_property
     def side_data(self) -> SideData:
-        """What is known of items and users, read once."""
+        """The further data on items and users, read once."""
         options = self.options
         train, items, features = options.train, options.items, None
         if train is items is options.catalog is options.reference is None:
@@ -201,7 +202,13 @@ class Job:
             columns, lenient = options.of_items, options.lenient
             features = read_features(items, columns, lenient=lenient)
         rows = None if train is None else train_of(train, options.reading("train"))
-        return SideData(rows, features, self.catalog, reference=self.reference)
+        return SideData(
+            rows,
+            features,
+            self.catalog,
+            reference=self.reference,
+            trained=rows is not None,
+        )
 
     @cached_property
     def reference(self) -> Source | None:
@@ -231,7 +238,7 @@ class Job:
     def in_parts(self, plan: Plan) -> Job:
         """Return the same job for data that come in parts, by a plan for a part.
 
-        Of all other data, it keeps only what the metrics need, as it was read.
+        Of all other data, it keeps only what the metrics need, already read.
         """
         read = replace(
             self.options,
@@ -246,7 +253,7 @@ class Job:
         return job
 
     def truth(self, qrels: Any, *runs: Any) -> Truth | None:
-        """Read judgements, if there are any, unless a run is the same as they are."""
+        """Read judgements, if there are any; refuse a run that is the same data."""
         if qrels is None:
             return None
         for run in runs:
@@ -267,7 +274,7 @@ class Job:
             how = replace(how, memory=limit)
         source = source_of(run, how, options.order, part=self.partial)
         if options.order is not None and isinstance(source, (Rows, Stream)):
-            source = replace(source, contradiction=NO_CONTRADICTION)  # as was chosen
+            source = replace(source, contradiction=NO_CONTRADICTION)  # as chosen
         if isinstance(source, Stream) and limit is not None:
             source = replace(noted(source, said), memory=limit, memo={})
             if self.progress is not None:
@@ -302,7 +309,7 @@ class Job:
             weights=self.weights,
             partial=self.partial,
         )
-        evaluation.weights = self.weights  # which say who counts as missing
+        evaluation.weights = self.weights  # they decide which users count as missing
         return evaluation
 
 

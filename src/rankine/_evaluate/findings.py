@@ -1,4 +1,4 @@
-"""Findings: all that was seen of data besides the numbers, until it is put in words."""
+"""Findings: facts about the data besides the numbers, before they become notes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankine._base.text import Counted, count
+from rankine._base.text import Counted, count, in_units
 from rankine._conventions.tools import TOOLS
 from rankine._evaluate.notes import (
     Note,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rankine._join.weights import Weights
 
 _MOST = 20
-"""Different notes that are kept: batches may come from as many files."""
+"""The most notes that are kept: batches may come from many files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class JoinNotes:
     Attributes:
         by_place: the number of the table, the stage at which the note was made, and
             its words without their count -> the note.
-        further: how many notes came when there were many of them.
+        further: how many notes are not kept, as there were too many.
     """
 
     by_place: Mapping[Any, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class JoinNotes:
     @staticmethod
     def of(judged: Iterable[Aligned], listed: Iterable[Listed]) -> JoinNotes:
         """Return the notes of joined tables."""
-        # The same rows, ranked in other orders, which may drop others.
+        # The same rows, but in other orders, which may drop other rows.
         of_judged = tuple(dict.fromkeys(note for one in judged for note in one.notes))
         stages = [
             (of_judged,),
@@ -87,13 +87,13 @@ class JoinNotes:
         )
 
     def between(self, first: Iterable[str], last: Iterable[str]) -> JoinNotes:
-        """Return these notes after some others, and before others."""
+        """Return these notes between some first and some last ones."""
         before = {(-1, 0, note): note for note in first}
         after = {(math.inf, 0, note): note for note in last}
         return JoinNotes({**before, **self.by_place, **after}, self.further)
 
     def __iter__(self) -> Iterator[str]:
-        """Give the notes, in the order in which one call makes them."""
+        """Yield the notes, in the order in which one call makes them."""
         for place in sorted(self.by_place, key=lambda place: place[:2]):
             yield self.by_place[place]
         if self.further:
@@ -101,7 +101,7 @@ class JoinNotes:
 
 
 def _counted(table: Aligned, weights: Weights) -> Aligned:
-    """Leave the missing queries out that count nothing."""
+    """Leave out missing queries of weight 0."""
     ids = table.missing_ids
     left = [*compress(ids, ~weights.leave_out(ids))]  # type: ignore[arg-type]
     return replace(table, missing=len(left), missing_ids=left)
@@ -110,7 +110,7 @@ def _counted(table: Aligned, weights: Weights) -> Aligned:
 def _of_weight(
     table: Aligned, missing: tuple[int, int], weights: Weights
 ) -> tuple[int, int]:
-    """Return how many judged queries are missing, of how many, but for those."""
+    """Count missing judged queries and all judged ones, without those of weight 0."""
     ids, origin = table.ids, table.origin
     judged = [*ids] if origin is None else [*compress(ids, origin >= 0)]
     n_missing, n_judged = (
@@ -123,7 +123,7 @@ def _of_weight(
 
 
 def _merged(ours: list[Any], theirs: list[Any]) -> list[Any]:
-    """Add the places of other notes, each before what follows it there."""
+    """Insert the places of other notes, each before the one that follows it there."""
     merged = ours
     for number, place in enumerate(theirs):
         if place not in merged:
@@ -136,15 +136,14 @@ def _merged(ours: list[Any], theirs: list[Any]) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What was seen of some data, in numbers that add up over parts of the data.
+    """Facts about some data, in numbers that add up over parts of the data.
 
     Attributes:
-        seen: what was seen of judged queries, for each group of metrics that reads
-            them.
-        doubts: signs that the data may not be what they were taken for.
+        seen: facts about judged queries, for each group of metrics that reads them.
+        doubts: signs that the data may not be what they seem.
         read: the notes made while data were read and joined.
-        cautions: where a number may not be the one that a tool would give.
-        catalogue: whose items are the catalogue, where nobody gave one.
+        cautions: reasons why a number may differ from a tool's.
+        catalogue: whose items are the catalogue, if none was given.
     """
 
     seen: tuple[Seen, ...] = ()
@@ -161,16 +160,16 @@ class Findings:
         unsorted: int,
         weights: Weights | None = None,
     ) -> Findings:
-        """Return what joined tables show.
+        """Return the findings of joined tables.
 
         Args:
-            plan: what was computed of them.
+            plan: the plan that they were joined for.
             tables: the table of each group of metrics.
-            doubts: what was doubtful before they were joined.
+            doubts: the doubts before they were joined.
             unsorted: how many lists are not in the order of their scores, if the
                 convention takes the order given.
-            weights: how much each query counts; those that count nothing are not
-                missing either.
+            weights: how much each query counts; those of weight 0 never count as
+                missing.
         """
         judged = [table for table in tables if isinstance(table, Aligned)]
         if weights is not None:
@@ -183,7 +182,7 @@ class Findings:
         cautions: Iterable[Caution] = ()
         if plan.preset is not None:
             asked = (
-                (plan.asked[number], metric, tables[place].table)
+                (plan.labels[number], metric, tables[place].table)
                 for place, group in enumerate(plan.groups)
                 for number, metric, _ in group.members
             )
@@ -197,7 +196,7 @@ class Findings:
         )
 
     def __add__(self, other: Findings) -> Findings:
-        """Return what was seen of both parts of the data."""
+        """Return the findings of both parts of the data."""
         seen = tuple(map(add, self.seen, other.seen)) or self.seen or other.seen
         return Findings(
             seen,
@@ -207,32 +206,37 @@ class Findings:
             self.catalogue or other.catalogue,
         )
 
+    @property
+    def unit(self) -> str:
+        """What a query is called: query, or user."""
+        return self.doubts.unit
+
     def notes(self, plan: Plan, summaries: Mapping[str, Summary]) -> tuple[Note, ...]:
-        """Say what a reader of the numbers must know, each thing once."""
+        """Return what a reader of the numbers must know, each note once."""
         if self.seen:
-            seen = judged_notes(plan, summaries, self.seen)
+            seen = judged_notes(plan, summaries, self.seen, self.unit)
         else:
-            seen = undefined_notes(summaries)
+            seen = undefined_notes(summaries, self.unit)
         return once(
             (
                 *map(Note, self.doubts.notes()),
-                *without_effect(plan.rel, plan.asked, plan.bound),
+                *without_effect(plan),
                 *map(Note, self.catalogue),
-                *weight_notes(plan, summaries),
+                *weight_notes(plan, summaries, self.unit),
                 *seen,
-                *map(Note, self.read),
+                *map(Note, in_units(self.read, self.unit)),
             )
         )
 
     @property
     def warnings(self) -> tuple[Note, ...]:
-        """What makes the numbers doubtful: the data first, then the tool."""
+        """Reasons to doubt the numbers: the data first, then the tool."""
         return (
             *map(Note, self.doubts.warnings()),
             *hardly_met_notes(self.seen, "warning"),
             *(
                 Note(words, caution.metrics)
                 for caution in self.cautions
-                if (words := caution.told()) is not None
+                if (words := caution.told(self.unit)) is not None
             ),
         )

@@ -20,10 +20,10 @@ def draw_intervals(
     n_resamples: int = 2000,
     seed: int = 0,
 ) -> None:
-    """Take the intervals of all metrics of some evaluations.
+    """Compute the intervals of all metrics of some evaluations.
 
-    Queries are drawn once for all metrics that have a value for as many of them; no
-    interval depends on which others are taken with it.
+    Queries are drawn once for all metrics with values for the same number of queries;
+    no interval depends on which others are computed with it.
     """
     options = (confidence, method, n_resamples, seed)
     places = [

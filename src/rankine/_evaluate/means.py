@@ -1,4 +1,4 @@
-"""Means by the names of metrics, however a name is spelled."""
+"""Means by the names of metrics, in any spelling."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class Means(dict[str, float]):
-    """A dict from the names of metrics, as they were asked for, to their numbers.
+    """A dict from the names of metrics, as the user wrote them, to their numbers.
 
-    Asked for one metric, with ``[]``, ``in`` or ``get``, it reads the name as
-    `evaluate` does; otherwise it is a plain dict, in the order asked.
+    With ``[]``, ``in`` and ``get``, it reads names as `evaluate` does; otherwise it is
+    a plain dict, in the order of the metrics.
 
     >>> from rankine._metrics.names import parse
     >>> means = Means({"MAP@10": 0.5}, parse, {"AP@10": "MAP@10"})
@@ -32,7 +32,7 @@ class Means(dict[str, float]):
         self._read, self._by_name = read, dict(by_name)
 
     def __missing__(self, key: Any) -> float:
-        """Return the number of a metric that is spelled in another way."""
+        """Return the number of a metric under another spelling of its name."""
         label = self._label(key)
         if label is None:
             msg = f"{key} was not evaluated; the metrics are {', '.join(self)}"
@@ -51,7 +51,7 @@ class Means(dict[str, float]):
             return default
 
     def _label(self, key: object) -> str | None:
-        """Return the name under which a metric was asked for, if it was evaluated."""
+        """Return the name that the user gave a metric, if it was evaluated."""
         try:
             name = str(self._read(str(key)))
         except UsageError:
@@ -60,5 +60,5 @@ class Means(dict[str, float]):
         return label if super().__contains__(label) else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle as what it is made of."""
+        """Copy and pickle the parts."""
         return type(self), (dict(self), self._read, self._by_name)

@@ -12,7 +12,7 @@ from rankine._base.checks import check_choice
 from rankine._base.memory import available, bytes_of, in_use, in_words
 from rankine._io.batches import is_batches
 from rankine._io.files import parts_of
-from rankine._io.sources import Stream
+from rankine._io.sources import Stream, bare
 from rankine._io.tables import Table
 from rankine._io.unpack import packing_of
 from rankine._join.spill import ROOM
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from rankine._io.sources import Rows
 
 _HELD, _OF_PACKED, _OF_PARQUET = 3, 15, 12
-"""Bytes that a byte of a file takes in memory: of text, of packed text, of Parquet."""
+"""Bytes in memory per byte of a file: for text, packed text and Parquet."""
 _SMALL = 1 << 26
-"""Bytes of a file that fits into any memory."""
+"""A file of at most this many bytes fits into any memory."""
 
 
 def check_engine(engine: Any, memory_limit: Any) -> None:
@@ -52,11 +52,12 @@ def limit_of(
     """
     if engine == "memory":
         return None, ()
+    run = bare(run)
     limit = None if memory_limit is None else bytes_of(memory_limit)
     if engine == "stream":
         return _within(limit), ()
     if not isinstance(run, (str, os.PathLike, Stream, Table)):
-        # All else is in memory already, unless it comes in batches.
+        # Other runs are in memory already, unless they come in batches.
         return _within(limit) if is_batches(run) else None, ()
     size = _size_in_memory(run)
     if size <= _SMALL and limit is None:
@@ -76,7 +77,8 @@ def limit_of(
 
 
 def at_once(run: Any, kind: str) -> tuple[str, ...]:
-    """Say that a large file was read at once, although parts were wanted."""
+    """Return a note that a large file was read at once, instead of in parts."""
+    run = bare(run)
     size = _size_in_memory(run)
     if size <= _SMALL:
         return ()
@@ -118,7 +120,7 @@ def _name(run: Any) -> str:
 
 
 def _size_in_memory(run: Any) -> int:
-    """Return about how many bytes its files would take; 0 for all else."""
+    """Estimate the bytes that a run's files would take; 0 for anything else."""
     place = run.name if isinstance(run, (Stream, Table)) else run
     if not isinstance(place, (str, os.PathLike)):
         return 0

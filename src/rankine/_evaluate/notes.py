@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import add, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankine._base.text import count, percent
+from rankine._base.text import count, percent, shortened
 from rankine._evaluate.summary import has_no_weights
 from rankine._evaluate.warnings import NO_GRADES, ends_of, hardly_met
 from rankine._metrics.lists.kind import ListMetric
@@ -48,7 +49,7 @@ def sentences(notes: Iterable[Note]) -> tuple[str, ...]:
 
 
 def once(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Say each thing once, about all metrics that it is said of."""
+    """Return each sentence once, about all metrics it is about."""
     by_words: dict[str, tuple[str, ...]] = {}
     for words, metrics in notes:
         before = by_words.get(words, metrics)
@@ -58,14 +59,14 @@ def once(notes: Iterable[Note]) -> tuple[Note, ...]:
 
 
 class Cut(NamedTuple):
-    """What was seen of the lists down to a cutoff, or of whole lists.
+    """Counts in the lists down to a cutoff, or in whole lists.
 
     Attributes:
-        shown: how many items stand there.
+        shown: how many items there are.
         known: how many of these are judged.
         short: how many lists end before the cutoff.
         across: in how many queries judged items are tied across it.
-        tied: in how many queries judged items above it are in ties.
+        tied: in how many queries judged items above it are tied.
     """
 
     shown: int
@@ -77,29 +78,29 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen in judged queries, in numbers that add up over parts of the data.
+    """Facts about judged queries, in numbers that add up over parts of the data.
 
-    Metrics of one group have seen the same, and those of another may have other
-    queries, grades and floors.
+    They are the same for all metrics of a group; other groups may have other queries,
+    grades and floors.
 
     Attributes:
-        missing: how many judged queries the run does not have.
+        missing: how many judged queries the run lacks.
         missing_ids: the first few of them.
         extra: how many queries of the run are not judged.
         extra_ids: the first few of them.
         in_common: how many items are judged, how many of these fit into the lists, and
-            how many are there.
+            how many are in them.
         listed: whether any query has a list, and whether any list has an item.
         grades: the smallest and the largest grade.
         negative: how many grades are below 0.
         keeps_losses: whether these count as losses.
-        floored: how many judged items are under the floor of scores.
-        cuts: what was seen down to the cutoff of each metric; None is no cutoff.
+        floored: how many judged items have a score at or below the floor.
+        cuts: the counts down to the cutoff of each metric; None is no cutoff.
         split: in how many queries judged items are tied across the depth at which lists
             were cut.
-        removed: how many unjudged items were taken out of condensed lists, and out of
-            how many items.
-        by_id: whether the ids are the smallest, of queries that come in no order.
+        removed: how many unjudged items were removed from condensed lists, and how many
+            items there were.
+        by_id: whether the ids are the smallest, as queries come in no order.
     """
 
     missing: int = 0
@@ -126,7 +127,7 @@ class Seen:
         return replace(self, missing_ids=missing, extra_ids=extra)
 
     def __add__(self, other: Seen) -> Seen:
-        """Return what was seen of both parts of the data."""
+        """Return the facts about both parts of the data."""
         by_id = self.by_id or other.by_id
         return Seen(
             self.missing + other.missing,
@@ -164,7 +165,7 @@ def _added(ours: Iterable[int], theirs: Iterable[int]) -> tuple[Any, ...]:
 
 
 def seen_in(aligned: Aligned, metrics: Sequence[Metric]) -> Seen:
-    """Return what a joined table shows that the reader of the numbers must know."""
+    """Return facts about a joined table that a reader of the numbers must know."""
     table = aligned.table
     length, known = table.n_retrieved, table.rank[table.grade >= 0]
     grade, in_tie = table.pool.grade, table.tied > 1
@@ -206,26 +207,26 @@ def _depths(metrics: Sequence[Metric]) -> list[int]:
 
 
 def ranking_metrics(plan: Plan) -> list[Metric]:
-    """Return the metrics that read judged items, with what the convention says."""
+    """Return the metrics that read judged items, filled in from the convention."""
     return [metric for metric in plan.bound if not isinstance(metric, ListMetric)]
 
 
 def judged_notes(
-    plan: Plan, summaries: Mapping[str, Summary], seen: Sequence[Seen]
+    plan: Plan, summaries: Mapping[str, Summary], seen: Sequence[Seen], unit: str
 ) -> Iterator[Note]:
-    """Say what was seen of judged queries."""
+    """Say what was seen of judged queries, or of users, if that is their unit."""
     metrics = ranking_metrics(plan)
     n_metrics = sum(
         metric.fact.summary != "sum" and metric.empty != "keep" for metric in metrics
     )
-    yield from _apart(plan, seen)
+    yield from _apart(plan, seen, unit)
     yield from hardly_met_notes(seen, "note")
     yield from _by_group(plan, seen, _unreachable)
-    yield from _empty(summaries, n_metrics)
-    yield from undefined_notes(summaries)
+    yield from _empty(summaries, n_metrics, unit)
+    yield from undefined_notes(summaries, unit)
     yield from _condensed(plan, seen)
     yield from _by_group(plan, seen, _of_lists)
-    yield from _by_group(plan, seen, _tied)
+    yield from _by_group(plan, seen, partial(_tied, unit=unit))
     yield from _by_group(plan, seen, _negative)
 
 
@@ -234,7 +235,7 @@ def _by_group(
     seen: Sequence[Seen],
     said: Callable[[Seen, Sequence[Metric]], Iterable[str]],
 ) -> Iterator[Note]:
-    """Say something of all metrics, or of each group where they have seen different."""
+    """Yield notes about all metrics, or about each group if they differ."""
     every = ranking_metrics(plan)
     first, *others = (list(said(one, every)) for one in seen)
     if all(other == first for other in others):
@@ -257,48 +258,78 @@ def _of_some(words: str, labels: Sequence[str], n: int, link: str = " ({})") -> 
 
 
 def few(values: Sequence[Any] | pl.Series, n: int | None = None) -> str:
-    """Name the first few of n values, or of all that are given.
+    """Name the first few of n values, or of all values.
 
     >>> few(["q1", "q2", "q3", "q4"]), few(["q1"], 2)
     ('q1, q2, q3, ...', 'q1, ...')
     """
-    first = [str(value) for value in values[:SHOWN]]
+    first = [shortened(str(value)) for value in values[:SHOWN]]
     more = len(first) < (len(values) if n is None else n)
     return ", ".join([*first, "..."] if more else first)
 
 
-def without_effect(
-    rel: float | None, asked: Sequence[Metric], bound: Sequence[Metric]
-) -> Iterator[Note]:
-    """Name the metrics that a threshold for all does not change, and what would.
+def said_once(by_run: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return the notes of runs; those that all share, without the names of runs.
 
-    Args:
-        rel: the smallest relevant grade, if it was given.
-        asked: the metrics as they were asked for.
-        bound: the same with what the convention says filled in.
+    A note that begins with the file of its run is named after that alone.
     """
-    idle = [
-        metric
-        for metric, filled in zip(asked, bound, strict=True)
-        if not metric.binds("rel") and filled.get("rel") != rel and _is_graded(filled)
+    whose: dict[str, list[str]] = {}
+    own = set()
+    for name, notes in by_run.items():
+        for note in notes:
+            words = without_name(note, name)
+            whose.setdefault(words, []).append(name)
+            if words != note:
+                own.add(words)
+    return [
+        said
+        for note, names in whose.items()
+        for said in (
+            [note]
+            if len(names) == len(by_run) and note not in own
+            else [f"{name}: {note}" for name in names]
+        )
     ]
+
+
+def without_name(note: str, name: str) -> str:
+    """Leave out the run that a note is about, where the run is named beside it.
+
+    >>> without_name("runs/a.csv: no header", "a.csv"), without_name("no header", "a")
+    ('no header', 'no header')
+    """
+    file, mark, words = note.partition(": ")
+    own = mark and (file == name or file.endswith(("/" + name, "\\" + name)))
+    return words if own else note
+
+
+def without_effect(plan: Plan) -> Iterator[Note]:
+    """Yield a note on the metrics that rel= does not change, and how to change them."""
+    rel = plan.rel
+    idle = {
+        label: metric
+        for label, metric, filled in zip(
+            plan.labels, plan.asked, plan.bound, strict=True
+        )
+        if not metric.binds("rel") and filled.get("rel") != rel and _is_graded(filled)
+    }
     if rel is None or not idle:
         return
-    said = f"rel={rel:g} does not change {few(idle)}: grades count as they are"
-    able = [metric(rel=rel) for metric in idle if metric.takes("rel")]
+    said = f"rel={rel:g} does not change {few([*idle])}: grades count as they are"
+    able = [metric(rel=rel) for metric in idle.values() if metric.takes("rel")]
     if able:
         said += f"; write {few(able)} to leave out grades below {rel:g}"
-    yield Note(said, tuple(map(str, idle)))
+    yield Note(said, tuple(idle))
 
 
 def _is_graded(metric: Metric) -> bool:
-    """Say whether a metric looks at grades, and does not only count items."""
+    """Say whether a metric uses grades, instead of only counting items."""
     fact = metric.fact
     return metric.takes("rel") or (fact.summary != "sum" and fact.empty != "keep")
 
 
-def _apart(plan: Plan, seen: Sequence[Seen]) -> Iterator[Note]:
-    """Say what only the judgements or only the run has, and for which metrics."""
+def _apart(plan: Plan, seen: Sequence[Seen], unit: str) -> Iterator[Note]:
+    """Yield notes on what only the judgements or only the run has, by metric."""
     fates: dict[str, list[str]] = {}
     judged_only: list[str] = []
     members = (member for group in plan.groups for member in group.members)
@@ -311,19 +342,19 @@ def _apart(plan: Plan, seen: Sequence[Seen]) -> Iterator[Note]:
             judged_only.append(plan.labels[number])
     n_metrics, one = len(plan.asked), max(seen, key=lambda one: one.extra)
     if one.missing:
-        who = count(one.missing, "judged query")
+        who = count(one.missing, f"judged {unit}")
         said = f"{who} missing from the run ({few(one.missing_ids, one.missing)})"
         for fate, labels in fates.items():
             yield _of_some(f"{said}: {fate}", labels, n_metrics, " for {}")
     if one.extra:
-        who = count(one.extra, "query")
+        who = count(one.extra, unit)
         said = f"{who} of the run without judgements ({few(one.extra_ids, one.extra)})"
         yield _of_some(f"{said}: not evaluated", judged_only, n_metrics, " for {}")
 
 
 def hardly_met_notes(seen: Sequence[Seen], level: str) -> Iterator[Note]:
     """Say that hardly any judged item is in the run, if that is of this level."""
-    # Some metrics take items into the lists that are not there.
+    # Some metrics count items as listed that are not there.
     met = min((one.in_common for one in seen), key=itemgetter(-1), default=None)
     said = None if met is None else hardly_met(*met)
     if said is not None and said[0] == level:
@@ -341,7 +372,9 @@ def _unreachable(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
             )
 
 
-def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> Iterator[Note]:
+def _empty(
+    summaries: Mapping[str, Summary], n_metrics: int, unit: str
+) -> Iterator[Note]:
     """Count the queries without relevant items; thresholds may differ by metric."""
     notes: dict[tuple[int, str, str], list[str]] = {}
     for label, summary in summaries.items():
@@ -349,20 +382,20 @@ def _empty(summaries: Mapping[str, Summary], n_metrics: int) -> Iterator[Note]:
             key = (summary.n_empty, summary.metric.fact.lacks, summary.fate_of_empty)
             notes.setdefault(key, []).append(label)
     for (n, lacks, fate), labels in notes.items():
-        said = f"{count(n, 'query')} without {lacks}: {fate}"
+        said = f"{count(n, unit)} without {lacks}: {fate}"
         yield _of_some(said, labels, n_metrics)
 
 
-def undefined_notes(summaries: Mapping[str, Summary]) -> Iterator[Note]:
-    """Say for how many queries metrics have no value, though there is one to find."""
+def undefined_notes(summaries: Mapping[str, Summary], unit: str) -> Iterator[Note]:
+    """Count the queries without a value, except those without relevant items."""
     for label, summary in summaries.items():
         if (n := summary.n_without_value) > 0:
-            said = f"{label} is undefined for {count(n, 'query')}: left out"
+            said = f"{label} is undefined for {count(n, unit)}: left out"
             yield Note(said, (label,))
 
 
 def _of_lists(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Say what lists lack, down to each cutoff: judgements, or items."""
+    """Yield notes on what lists lack down to each cutoff: judgements, or items."""
     has_list, has_item = seen.listed
     if not has_item:
         if has_list:
@@ -388,7 +421,7 @@ def _of_lists(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def _at(depths: Sequence[int], numbers: Sequence[str], first: str, later: str) -> str:
-    """Say a number of each cutoff that has one, those with the same number together.
+    """Name the numbers of cutoffs in words, the same numbers together.
 
     >>> _at([5, 10, 50, 100], ["", "2", "2", "7"], "{} in the top {}", "{} in {}")
     '2 in the top 10 or 50 and 7 in 100'
@@ -410,7 +443,7 @@ def _enumerated(words: Sequence[str], link: str) -> str:
 
 
 def _condensed(plan: Plan, seen: Sequence[Seen]) -> Iterator[Note]:
-    """Say how many items are missing from lists without unjudged items."""
+    """Count the unjudged items that were removed from lists."""
     # Metrics with other conventions have other tables of the same lists.
     removed, n = max(one.removed for one in seen)
     if not removed:
@@ -427,34 +460,34 @@ def _condensed(plan: Plan, seen: Sequence[Seen]) -> Iterator[Note]:
 
 
 def _has_negatives(seen: Seen, metrics: Sequence[Metric]) -> bool:
-    """Say whether a judged item is not relevant, to a metric at least.
+    """Say whether some judged item is not relevant, for at least one metric.
 
-    Without any, as of clicks, only relevant items are judged, and that others are not
-    says nothing.
+    If there is none, as in clicks, only relevant items are judged, so that unjudged
+    items are not worth a note.
     """
     least, _ = seen.grades
     thresholds = [metric.get("rel") for metric in metrics]
     return any(least <= 0 if rel is None else least < rel for rel in thresholds)
 
 
-def _tied(seen: Seen, metrics: Sequence[Metric]) -> Iterator[str]:
+def _tied(seen: Seen, metrics: Sequence[Metric], unit: str) -> Iterator[str]:
     if seen.split:
-        split = f"{count(seen.split, 'query')} with judged items tied across the depth"
+        split = f"{count(seen.split, unit)} with judged items tied across the depth"
         yield f"{split} of the lists: {_RULE_DECIDES}"
     depths = _depths(metrics)
     across = (seen.cuts[k].across for k in depths)
-    who = [count(n, "query") if n else "" for n in across]
+    who = [count(n, unit) if n else "" for n in across]
     whole = any(metric.depth is None for metric in metrics)
     n_tied = seen.cuts[None if whole else depths[-1]].tied
     if any(who):
         words = "{} with judged items tied across rank {}", "{} across rank {}"
         yield f"{_at(depths, who, *words)}: {_rule_of_ties(metrics)}"
     elif n_tied:
-        yield f"{count(n_tied, 'query')} with judged items in ties"
+        yield f"{count(n_tied, unit)} with tied judged items"
 
 
 def _rule_of_ties(metrics: Sequence[Metric]) -> str:
-    """Say what becomes of tied items, if all metrics agree."""
+    """Say how tied items are treated, if all metrics agree."""
     chosen = {metric.get("ties") for metric in metrics if metric.fact.ordered}
     words = {
         "average": "averaged over their orders",
@@ -475,14 +508,16 @@ def _negative(seen: Seen, _: Sequence[Metric]) -> Iterator[str]:
         yield f"{count(seen.negative, 'negative grade')}: {fate}"
 
 
-def weight_notes(plan: Plan, summaries: Mapping[str, Summary]) -> Iterator[Note]:
-    """Say how much queries count, and which metrics weights do not change."""
+def weight_notes(
+    plan: Plan, summaries: Mapping[str, Summary], unit: str
+) -> Iterator[Note]:
+    """Yield notes on weights, and on metrics that they do not change."""
     if not plan.weighted:
         return
     known = [summary.weights for summary in summaries.values()]
     weights = next((each for each in known if each is not None), None)
     if weights is not None:
-        yield from _of_weights(weights)
+        yield from _of_weights(weights, unit)
     whole = tuple(
         label
         for label, summary in summaries.items()
@@ -494,20 +529,20 @@ def weight_notes(plan: Plan, summaries: Mapping[str, Summary]) -> Iterator[Note]
         yield Note(said, whole)
 
 
-def _of_weights(weights: Floats) -> Iterator[Note]:
-    """Say how many queries were left out by their weights, and what the others weigh.
+def _of_weights(weights: Floats, unit: str) -> Iterator[Note]:
+    """Yield notes on queries of weight 0, and on how informative the others are.
 
-    Queries of unequal weights say as much as (sum w)^2 / sum w^2 of equal ones (Kish
-    1965).
+    Queries with unequal weights are as informative as (sum w)^2 / sum w^2 with equal
+    weights (Kish 1965).
     """
     n_zero = int(np.count_nonzero(weights == 0))
     if n_zero:
-        yield Note(f"{count(n_zero, 'query')} with weight 0: left out")
+        yield Note(f"{count(n_zero, unit)} with weight 0: left out")
     positive = weights[weights > 0]
     if len(positive) and (positive != positive[0]).any():
         share = positive / positive.max()
         effective = float(share.sum() ** 2 / (share**2).sum())
         yield Note(
-            f"{count(len(positive), 'query')} of different weights, as informative as "
-            f"{effective:.1f} of equal weight"
+            f"{count(len(positive), unit)} with different weights, as informative "
+            f"as {effective:.1f} with equal weights"
         )

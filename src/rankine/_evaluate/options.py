@@ -27,8 +27,8 @@ class Options:
         convention, ties, rel, catalog, items, train, reference, weights, columns,
             grades, depth, name, order, lower_is_better, lenient, keep, engine,
             memory_limit: see `evaluate`.
-        files: how the files of a command are to be read, by their role: qrels, run,
-            train, reference, items or weights.
+        files: how to read the files of a command, by their role: qrels, run, train,
+            reference, items or weights.
     """
 
     convention: str | Convention = "rankine"
@@ -52,7 +52,7 @@ class Options:
     files: Mapping[str, Reading] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Check all that does not depend on metrics or data."""
+        """Check everything that does not depend on metrics or data."""
         check_k(self.depth, "depth")
         check_k(self.keep, "keep")
         check_engine(self.engine, self.memory_limit)
@@ -102,7 +102,7 @@ class Options:
 
     @property
     def of_items(self) -> Mapping[str, Any] | None:
-        """Which columns of items= are what, as far as that is said of all tables."""
+        """The columns of items= that are given for all tables."""
         columns = self.columns
         if isinstance(columns, Mapping) and isinstance(columns.get("features"), str):
             return {**columns, "features": tuple(columns["features"].split(","))}
@@ -110,8 +110,8 @@ class Options:
 
     @property
     def given(self) -> frozenset[str]:
-        """The names of the arguments, besides judgements and a run, that were given."""
-        # A function of two items says nothing of how many there are.
+        """The names of the arguments that were given, besides judgements and a run."""
+        # A function of two items does not say how many there are.
         of_items = "distance" if callable(self.items) else "items"
         more = {
             "train": self.train,
@@ -122,7 +122,7 @@ class Options:
         return frozenset(name for name, data in more.items() if data is not None)
 
     def reading(self, role: str, **more: Any) -> Reading:
-        """Return how the judgements, the run or other data are to be read.
+        """Return how to read the judgements, the run or other data.
 
         Args:
             role: qrels, run, train, reference, items or weights.
@@ -137,7 +137,7 @@ class Options:
             more["lower_is_better"] = True
         if self.grades is not None and role not in RUNS:
             more["grades"] = self.grades
-        # By identity, as there are values that cannot be compared, such as pd.NA.
+        # By identity, as some values, such as pd.NA, cannot be compared.
         said = {
             part: value
             for part, value in more.items()
@@ -146,11 +146,11 @@ class Options:
         return replace(how, **said) if said else how
 
     def _columns(self, role: str) -> Mapping[str, Any] | None:
-        """Return the columns that are said of one kind of data, or of all.
+        """Return the columns given for one kind of data, or for all.
 
-        Training data have those of judgements, and the reference has those of the run.
-        Those of items and weights must be given separately, as their tables rarely have
-        the same columns.
+        Training data share those of judgements, and the reference shares those of the
+        run. Those of items and weights must be given separately, as their tables rarely
+        have the same columns.
         """
         columns = self.columns
         if not isinstance(columns, Mapping):
@@ -169,7 +169,7 @@ class Options:
 
 
 def options_of(function: str, given: Mapping[str, Any]) -> Options:
-    """Return the options of a function beyond its own arguments."""
+    """Return the options of a function, besides its own arguments."""
     known = Options.__dataclass_fields__
     for name in given:
         if name not in known or name in {"name", "files"}:

@@ -1,9 +1,9 @@
-"""Part: what some queries of a run come to, and adds up with what others come to.
+"""Part: the results of some queries of a run, which add up with those of others.
 
-An `Evaluation` has all rows that its numbers are made of. A part keeps less of them:
-their values, as batches do, or only the sums of these, which are a few kilobytes for
-any number of queries and so travel from Spark's executors. However the queries of a run
-are divided among parts, the sum is the same to the last bit.
+An `Evaluation` has all rows behind its numbers. A part keeps less: their values, as in
+batches, or only the sums of these, which are a few kilobytes for any number of queries,
+so that Spark's executors can send them. However the queries of a run are divided among
+parts, the sum is the same to the last bit.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Values:
     """The values of a metric, query by query.
 
     Attributes:
-        summaries: those of each part, without the data that they were made of.
+        summaries: the summaries of all parts, without their data.
     """
 
     summaries: list[Summary] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Values:
         return self
 
     def take(self, kept: Bools) -> Values:
-        """Return those of some queries."""
+        """Return the values of some queries."""
         ends = np.cumsum([len(summary.values) for summary in self.summaries])[:-1]
         pairs = zip(self.summaries, np.split(kept, ends), strict=True)
         return Values([summary.take(which) for summary, which in pairs])
@@ -80,12 +80,13 @@ class Values:
         rule: Convention,
         queries: Queries,
         weights: Weights | None,
+        unit: str,
     ) -> Summary:
-        """Return what the values are summed up to."""
+        """Return the summary of all values."""
         if not (queries.tables and metric.across):
             return together(metric, rule, self.summaries)
         table, ids = Judged.concatenated(queries.tables), list(queries.ids.values())
-        counts = None if weights is None else weights.of(ids)
+        counts = None if weights is None else weights.of(ids, unit)
         return summarize(metric, table, rule, ids, counts)
 
 
@@ -95,10 +96,10 @@ class Queries:
 
     Attributes:
         n: how many there are.
-        ids: their ids, by their texts, as ids of two types are compared; none where
-            only sums are kept.
-        shown: what their lists show.
-        tables: their judged items, where a metric needs those of all queries at once.
+        ids: their ids, by their texts, as ids of two types are compared; none if only
+            sums are kept.
+        shown: the items in their lists.
+        tables: their judged items, if a metric needs those of all queries at once.
     """
 
     n: int = 0
@@ -108,7 +109,7 @@ class Queries:
 
     @staticmethod
     def of(group: Group, table: Any, *, sums: bool) -> Queries:
-        """Return those of a joined table."""
+        """Return the queries of a joined table."""
         queries = Queries(len(table.ids))
         if isinstance(table, Listed):
             queries.shown = shown_in(group, table)
@@ -130,14 +131,14 @@ class Queries:
 
 @dataclass(eq=False)
 class Part:
-    """What some queries come to.
+    """The results of some queries.
 
     Attributes:
         queries: the queries of each group of metrics.
-        numbers: what each metric comes to: the values of all queries, or their sums.
-        findings: what else was seen of the data.
-        came: who has judgements, and who has a list.
-        name: what the run is called.
+        numbers: for each metric, the values of all queries or their sums.
+        findings: further facts about the data.
+        came: which queries have judgements, and which have a list.
+        name: the name of the run.
     """
 
     queries: list[Queries]
@@ -148,18 +149,18 @@ class Part:
 
     @staticmethod
     def nothing(plan: Plan) -> Part:
-        """Return what no queries come to, with room for their values."""
+        """Return the part of no queries, to which others can be added."""
         return Part([Queries() for _ in plan.groups], [Values() for _ in plan.asked])
 
     @staticmethod
     def of(plan: Plan, evaluation: Evaluation, came: Arrivals) -> Part:
-        """Keep what the queries of an evaluation come to, without their rows.
+        """Keep the results of an evaluation's queries, without their rows.
 
         Args:
-            plan: what was computed.
+            plan: the plan of the evaluation.
             evaluation: its result.
-            came: who came. If only the first few are kept, so are only the sums of
-                values, and the smallest ids are the examples in notes.
+            came: its queries. If it has only the first few, only the sums of values are
+                kept, and the examples in notes are the smallest ids.
         """
         tables: tuple[Any, ...] = evaluation.tables
         sums, findings = came.by_id, evaluation.findings
@@ -170,7 +171,7 @@ class Part:
             queries.append(Queries.of(group, table, sums=sums))
             for number, metric, _ in group.members:
                 kept = Sums.of if sums else Values.of
-                whole = sums and metric.fact.of_all  # what is shown is enough
+                whole = sums and metric.fact.of_all  # the items shown are enough
                 numbers[number] = (
                     Sums() if whole else kept(summaries[number], table.ids)
                 )
@@ -189,7 +190,7 @@ class Part:
         return replace(self, queries=queries, findings=findings, came=came)
 
     def __iadd__(self, other: Part) -> Self:
-        """Add what other queries come to; that stays as it is."""
+        """Add the results of other queries, which stay as they are."""
         for ours, theirs in zip(self.queries, other.queries, strict=True):
             ours += theirs  # noqa: PLW2901 - in place
         numbers: list[Any] = list(self.numbers)
@@ -207,11 +208,11 @@ class Part:
         """Return the number of each metric, of all queries.
 
         Args:
-            plan: what was computed, with the rules that numbers follow.
-            known: what is known of items and users.
+            plan: the plan, with the rules that numbers follow.
+            known: further data on items and users.
             weights: how much each query counts; None if all count the same.
         """
-        # Who should have a list: who has judgements, or else training data.
+        # Users with judgements should have a list, or else those with training data.
         awaited = None if known.train is None else len(known.train.users)
         if self.came.has_judgements:
             awaited = self.came.n_judged
@@ -226,5 +227,7 @@ class Part:
                     )
                     found[number] = kept.whole(metric, tallies, rule)
                 else:
-                    found[number] = kept.summary(metric, rule, queries, weights)
+                    found[number] = kept.summary(
+                        metric, rule, queries, weights, self.findings.unit
+                    )
         return tuple(found)

@@ -1,6 +1,6 @@
-"""What is to be computed, checked before any data is read.
+"""The plan: what to compute, checked before any data is read.
 
-A convention becomes parameters of metrics here: data, no names of tools.
+Here a convention becomes parameters of metrics: data, without names of tools.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from collections.abc import Set as AbstractSet
 
-# Fields that decide the table; metrics for which they agree share one.
+# Fields that decide the table; metrics that agree in them share one.
 OF_LISTS = ("order", "tie", "score_bits", "duplicates")
 _OF_TABLE = (
     "order", "tie", "score_bits", "duplicates", "score_floor", "unjudged", "pool",
@@ -43,18 +43,18 @@ GIVEN_BY = {
     "topics": ("items",),
     "subtopics": ("items", "qrels"),
 }
-"""What a metric may need -> the arguments that give it."""
+"""Data that a metric may need -> the arguments that provide them."""
 _BY_THRESHOLD = frozenset({"binary", "exponential_rel"})
-"""Gains that ask for the smallest relevant grade."""
+"""Gains that need the smallest relevant grade."""
 
 
 class Member(NamedTuple):
     """A metric of a group.
 
     Attributes:
-        number: its place among the metrics that were asked for.
-        metric: the metric with what the convention says filled in.
-        rule: the convention as it holds for it, which decides its mean.
+        number: its place among the metrics of the user.
+        metric: the metric, with parameters filled in from the convention.
+        rule: the convention with the overrides for it, which decides its mean.
     """
 
     number: int
@@ -69,9 +69,9 @@ class Group:
     Attributes:
         rule: the convention that decides the table.
         members: the metrics.
-        depth: the deepest rank that any of them looks at; None if all ranks matter.
+        depth: the deepest rank that any of them reads; None if all ranks matter.
         keep_scores: whether one of them reads the scores of all items.
-        lists: whether the table is one of lists, and not of judged items.
+        lists: whether the table has lists, instead of judged items.
     """
 
     rule: Convention
@@ -87,7 +87,7 @@ class Group:
 
     @property
     def users(self) -> str | None:
-        """Whose lists metrics of lists look at; see `users_of`."""
+        """Whose lists metrics of lists read; see `users_of`."""
         return users_of(self.members[0].metric.needs, self.rule)
 
     @property
@@ -100,20 +100,20 @@ class Group:
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be computed, checked before any data is read.
+    """What to compute, checked before any data is read.
 
     Attributes:
-        asked: the metrics as they were asked for.
-        labels: the names under which they were asked for, which results show; two
-            plans that differ in nothing else are equal.
-        bound: the metrics with what the convention says filled in.
+        asked: the metrics as given by the user.
+        labels: their names as written by the user, which results show; plans that
+            differ only in these are equal.
+        bound: the metrics, with parameters filled in from the convention.
         groups: the same, by the table they need.
         rule: the convention.
-        untold: the metrics for which nobody said which grades are relevant.
+        untold: the metrics without a given threshold for relevant grades.
         catalog: the number of items in the catalogue, if it was given.
         preset: the name of the convention, if it was given by name.
         rel: the smallest relevant grade, if it was given for all metrics.
-        weighted: whether the user says how much queries count.
+        weighted: whether the user gave weights of queries.
     """
 
     asked: tuple[Metric, ...]
@@ -134,20 +134,20 @@ class Plan:
 
     @cached_property
     def thresholds(self) -> tuple[float, ...]:
-        """The smallest relevant grades of metrics for which nobody gave them."""
+        """The smallest relevant grades of metrics without a given threshold."""
         pairs = zip(self.asked, self.bound, strict=True)
         grades = [bound.get("rel") for asked, bound in pairs if asked in self.untold]
         return tuple(sorted({1 if rel is None else rel for rel in grades}))
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        """What metrics of lists need besides the lists."""
+        """The data that metrics of lists need besides the lists."""
         of_lists = (bound for bound in self.bound if isinstance(bound, ListMetric))
         return frozenset(need for bound in of_lists for need in bound.needs)
 
     @cached_property
     def counts_items(self) -> bool:
-        """Whether a metric of judged items reads how many the catalogue has."""
+        """Whether a metric of judged items reads the size of the catalogue."""
         return self.catalog is not None and any(
             "catalog" in metric.needs
             for group in self.judged
@@ -161,7 +161,7 @@ class Plan:
 
     @cached_property
     def takes_order(self) -> bool:
-        """Whether a metric takes the order that a run is given in."""
+        """Whether a metric takes the order in which the run is given."""
         return any(group.rule.order == "given" for group in self.groups)
 
     @cached_property
@@ -176,18 +176,18 @@ class Plan:
 
     @cached_property
     def orders(self) -> tuple[Order, ...]:
-        """What decides the ranks for each of them, if the run has what it asks for."""
+        """What decides the ranks for each of them, if the run has what it needs."""
         return tuple(Order.of(group.rule, self.rule) for group in self.judged)
 
     @cached_property
     def depth(self) -> int | None:
-        """The deepest rank that any of them looks at; None if one looks at all."""
+        """The deepest rank that any of them reads; None if one reads all."""
         depths = [group.depth for group in self.judged if group.depth is not None]
         return max(depths) if depths and len(depths) == len(self.judged) else None
 
-    def under_own_names(self) -> Plan:
-        """Return the plan with the canonical names of metrics as their labels."""
-        return replace(self, labels=tuple(map(str, self.asked)))
+    def under(self, names: Iterable[str]) -> Plan:
+        """Return the plan with other names of metrics as their labels."""
+        return replace(self, labels=tuple(names))
 
     def with_rules(
         self,
@@ -226,7 +226,7 @@ def plan_of(
     metrics: dict[Metric, str] = {}
     version = trec_version(convention)
     for entry in asked:
-        for metric, name in _named(entry, version):
+        for metric, name in with_names(entry, version):
             metrics.setdefault(metric, name)
     if not metrics:
         msg = "no metrics were asked for; name at least one, such as nDCG@10"
@@ -255,10 +255,17 @@ def plan_of(
     )
 
 
-def _named(entry: str | Metric, version: int) -> list[tuple[Metric, str]]:
-    """Return the metrics that an entry stands for, each with the name asked for.
+def with_names(entry: str | Metric, version: int = 10) -> list[tuple[Metric, str]]:
+    """Return the metrics that an entry stands for, each with the user's name for it.
 
-    A name that stands for several metrics is not that of any of them.
+    A name that stands for several metrics is not the name of any of them.
+
+    Args:
+        entry: a metric, or the name of one or several.
+        version: that of trec_eval, whose nicknames may stand for other metrics.
+
+    >>> with_names("MRR"), with_names("Hit@1,5")
+    ([(RR, 'MRR')], [(Success@1, 'Hit@1'), (Success@5, 'Hit@5')])
     """
     if isinstance(entry, Metric):
         return [(entry, str(entry))]
@@ -271,10 +278,10 @@ def _named(entry: str | Metric, version: int) -> list[tuple[Metric, str]]:
 
 
 def users_of(needs: AbstractSet[str], rule: Convention) -> str | None:
-    """Return whose lists metrics look at, by what they need: None for all there are.
+    """Return whose lists metrics read, by the data they need; None for all lists.
 
-    Otherwise it is a choice of a convention, or ``awaited``, the users with judgements,
-    if there are any, whether they have a list or not.
+    Otherwise it is the choice of a convention, or ``awaited``: the users with
+    judgements, if there are judgements, whether they have a list or not.
     """
     if "judgements" in needs:
         return rule.queries
@@ -283,15 +290,15 @@ def users_of(needs: AbstractSet[str], rule: Convention) -> str | None:
 
 def check_needs(plan: Plan, given: AbstractSet[str]) -> None:
     """Refuse metrics that lack what they need, before any data is read."""
-    for metric, bound in zip(plan.asked, plan.bound, strict=True):
+    for name, bound in zip(plan.labels, plan.bound, strict=True):
         if not isinstance(bound, ListMetric):
             if "qrels" not in given:
-                msg = f"{metric} needs judgements, but there are none"
+                msg = f"{name} needs judgements, but there are none"
                 raise ParameterError(msg)
             continue
         for need in sorted(bound.needs):
             if given.isdisjoint(GIVEN_BY[need]):
-                msg = f"{metric} needs {WORDS[need]}"
+                msg = f"{name} needs {WORDS[need]}"
                 raise ParameterError(msg)
 
 
@@ -305,7 +312,7 @@ def fields_of(metric: Metric) -> tuple[str, ...]:
 
 
 def rule_for(metric: Metric, rule: Convention) -> Convention:
-    """Return a convention as it holds for one metric: its overrides applied."""
+    """Return a convention with its overrides for one metric applied."""
     if not rule.overrides and not metric.fact.rule:
         return rule
     choices = {
@@ -319,7 +326,7 @@ def rule_for(metric: Metric, rule: Convention) -> Convention:
 
 @lru_cache(maxsize=4096)
 def bind(metric: Metric, rule: Convention) -> Metric:
-    """Fill the parameters that were not given with what the convention says."""
+    """Fill in the parameters that were not given from the convention."""
     of_metric = rule_for(metric, rule)
     filled: dict[str, Any] = {
         parameter: getattr(of_metric, field)
@@ -355,14 +362,14 @@ def bind(metric: Metric, rule: Convention) -> Metric:
         for key, value in filled.items()
         if not metric.binds(key) and value != metric.fact.parameters[key]
     }
-    # What the convention chooses may be for another choice than the one that was given.
+    # A choice of the convention may not apply to the choice that was given.
     for key in [*metric.fact.idle({**dict(metric.params), **new})]:
         new.pop(key, None)
     return metric(**new) if new else metric
 
 
 def _check_rule(rule: Convention) -> None:
-    """Refuse a convention that asks for something impossible."""
+    """Refuse an impossible convention."""
     for name, choices in rule.overrides.items():
         plain = name.removesuffix(WITH_CUTOFF)
         fact = REGISTRY.get(plain) or LISTED.get(plain)
@@ -383,7 +390,7 @@ def _check_rule(rule: Convention) -> None:
 
 
 def _check_metrics(rule: Convention, metrics: Iterable[Metric]) -> None:
-    """Refuse metrics that cannot be computed, and two functions of one name."""
+    """Refuse metrics that cannot be computed, and two functions with the same name."""
     seen: set[str] = set()
     for metric in metrics:
         of_metric, text = rule_for(metric, rule), str(metric)
@@ -413,7 +420,7 @@ def _needs_threshold(metric: Metric, rule: Convention) -> bool:
 
 
 def _key_of(metric: Metric, rule: Convention) -> tuple[Any, ...]:
-    """Return what decides the table of a metric."""
+    """Return the key of a metric's table."""
     if isinstance(metric, ListMetric):
         fields = (getattr(rule, field) for field in OF_LISTS)
         return "lists", users_of(metric.needs, rule), *fields
@@ -433,14 +440,14 @@ def _group(members: list[Member]) -> Group:
     rule = members[0].rule
     if isinstance(members[0].metric, ListMetric):
         return Group(rule, tuple(members), deepest, keep_scores=False, lists=True)
-    # What is removed or pooled by the list itself depends on all of the list.
+    # If a list decides what is removed or pooled, all of it matters.
     if rule.unjudged == "removed" or rule.pool != "qrels":
         deepest = None
     return Group(rule, tuple(members), deepest, needs_scores)
 
 
 def _with_catalog(bound: Metric, asked: Metric, catalog: int | None) -> Metric:
-    """Give a metric the size of the catalogue; refuse one that needs it without it."""
+    """Give a metric the size of the catalogue; refuse it if needed and unknown."""
     if not bound.takes("catalog") or bound.get("catalog") is not None:
         return bound
     if catalog is not None:

@@ -1,4 +1,4 @@
-"""What a result draws: charts, and a report in one file."""
+"""Methods that draw results: charts, a report in one file, and a log of MLflow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,44 @@ if TYPE_CHECKING:
     from os import PathLike
 
 
-class DrawnComparison:
+class Logged:
+    """What can be logged to MLflow."""
+
+    def log_mlflow(
+        self,
+        prefix: str = "",
+        *,
+        step: int | None = None,
+        intervals: bool = False,
+        report: bool = True,
+    ) -> str:
+        """Log the numbers to MLflow, and the report as an artifact.
+
+        They go to the active run. If there is none, a run is started for them, and
+        ended; `mlflow.set_tracking_uri` and `mlflow.set_experiment` say where.
+
+        Args:
+            prefix: what stands before the names of metrics, which are those of
+                `scalars`, and before that of the report: with ``val/``, it is
+                ``val/report.html``.
+            step: the step of the numbers, such as the epoch.
+            intervals: whether to log the bounds of intervals, too.
+            report: whether to log the report. In a training loop, each one replaces
+                that of the step before; leave it out there to save time.
+
+        Returns:
+            The id of the run.
+
+        Raises:
+            MissingExtraError: MLflow is not installed; the extra is ``mlflow``.
+            ParameterError: MLflow would refuse the prefix.
+        """
+        from rankine._report.tracking import log_mlflow  # noqa: PLC0415
+
+        return log_mlflow(self, prefix, step, intervals=intervals, report=report)  # type: ignore[arg-type]
+
+
+class DrawnComparison(Logged):
     """The charts and the report of a comparison."""
 
     def plot(
@@ -21,7 +58,7 @@ class DrawnComparison:
         *,
         ks: Iterable[int] | None = None,
     ) -> Any:
-        """Return a chart of Altair, to be shown, changed and saved.
+        """Return an Altair chart, which can be shown, changed and saved.
 
         Args:
             kind: ``forest``, the differences of all pairs with intervals and verdicts;
@@ -32,7 +69,7 @@ class DrawnComparison:
             metric: one of the metrics; the first if not given.
             a: a system, for ``differences`` and ``scatter``; that of the first pair if
                 not given.
-            b: the system that is compared with it.
+            b: the system compared with it.
             ks: the cutoffs of a ``curve``; up to that of the metric if not given.
 
         Returns:
@@ -40,8 +77,9 @@ class DrawnComparison:
 
         Raises:
             MissingExtraError: Altair is not installed.
-            ParameterError: there is no such kind, metric or system, or what is drawn is
-                not known: a curve needs the ranks of items, bars need values per query.
+            ParameterError: there is no such kind, metric or system, or the data for it
+                are missing: a curve needs the ranks of items, bars need values per
+                query.
         """
         from rankine._report.charts import plot  # noqa: PLC0415
 
@@ -58,20 +96,20 @@ class DrawnComparison:
         command: str | None = None,
         files: Iterable[str | PathLike[str]] = (),
     ) -> None:
-        """Write a report: one HTML file that needs nothing else, and no network.
+        """Write a report: one HTML file that needs no other files and no network.
 
         It has the verdicts in words, tables, charts, and the queries that moved most
-        with both lists side by side. Charts need the extra ``report``; without it there
-        are tables, and a sentence that says so.
+        with both lists side by side. Charts need the extra ``report``; without it, the
+        report has only tables, and says so.
 
         Args:
             path: the path of the file, which is replaced if it exists.
-            title: what stands at the top; the names of the systems if not given.
-            texts: id -> text, of queries and of items, to be shown with their ids; a
-                mapping or a Series of pandas. None and nan mean no text.
-            query_texts: the same of queries alone, where an item may have the same id.
-            item_texts: the same of items alone.
-            command: how to make the result again, to be shown at the end.
+            title: the title; made from the names of the systems if not given.
+            texts: id -> text, for queries and items, shown with their ids; a mapping or
+                a pandas Series. None and nan mean no text.
+            query_texts: the same for queries only, if an item may have the same id.
+            item_texts: the same for items only.
+            command: how to reproduce the result, shown at the end.
             files: files whose hashes are shown at the end.
 
         Raises:
@@ -83,7 +121,7 @@ class DrawnComparison:
         report(self, path, title, texts, command, tuple(files), *texts_of)  # type: ignore[arg-type]
 
 
-class DrawnEvaluation:
+class DrawnEvaluation(Logged):
     """The charts and the report of an evaluation."""
 
     def plot(
@@ -93,7 +131,7 @@ class DrawnEvaluation:
         *,
         ks: Iterable[int] | None = None,
     ) -> Any:
-        """Return a chart of Altair, to be shown, changed and saved.
+        """Return an Altair chart, which can be shown, changed and saved.
 
         Args:
             kind: ``forest``, the mean of every metric with its interval; ``histogram``,
@@ -123,20 +161,20 @@ class DrawnEvaluation:
         command: str | None = None,
         files: Iterable[str | PathLike[str]] = (),
     ) -> None:
-        """Write a report: one HTML file that needs nothing else, and no network.
+        """Write a report: one HTML file that needs no other files and no network.
 
-        It has the numbers with their intervals, charts, and the worst queries with what
-        they missed. Charts need the extra ``report``; without it there are tables, and
-        a sentence that says so.
+        It has the numbers with their intervals, charts, and the worst queries with the
+        items they missed. Charts need the extra ``report``; without it, the report has
+        only tables, and says so.
 
         Args:
             path: the path of the file, which is replaced if it exists.
-            title: what stands at the top; the name of the run if not given.
-            texts: id -> text, of queries and of items, to be shown with their ids; a
-                mapping or a Series of pandas. None and nan mean no text.
-            query_texts: the same of queries alone, where an item may have the same id.
-            item_texts: the same of items alone.
-            command: how to make the result again, to be shown at the end.
+            title: the title; made from the name of the run if not given.
+            texts: id -> text, for queries and items, shown with their ids; a mapping or
+                a pandas Series. None and nan mean no text.
+            query_texts: the same for queries only, if an item may have the same id.
+            item_texts: the same for items only.
+            command: how to reproduce the result, shown at the end.
             files: files whose hashes are shown at the end.
 
         Raises:

@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
+from rankine._base.checks import check_flag
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
+from rankine._base.text import plural
 from rankine._evaluate.findings import Findings
 from rankine._evaluate.intervals import draw_intervals
 from rankine._evaluate.means import Means
 from rankine._evaluate.notes import sentences
 from rankine._evaluate.report_methods import DrawnEvaluation
+from rankine._evaluate.scalars import scalars_of
 from rankine._evaluate.warnings import NO_DOUBTS, Doubts
 from rankine._io.values import UNREADABLE
 from rankine._metrics.names import parse
+from rankine._metrics.safe_names import safe_name
 from rankine._stats.intervals import Interval, check_interval
+from rankine._stats.paired import DRAWS
+from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,8 +40,8 @@ if TYPE_CHECKING:
 class Evaluation(DrawnEvaluation):
     """The values of metrics for every query, and their means.
 
-    ``ev["nDCG@10"]`` is a mean, `mean` all of them, `per_query` the values they are
-    means of, `interval` how certain they are, `notes` what was dropped or undefined.
+    ``ev["nDCG@10"]`` is a mean, `mean` has all means, `per_query` the values behind
+    them, `interval` returns an interval, `notes` says what was dropped or undefined.
 
     >>> import rankine as rk
     >>> ev = rk.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, ["RR", "P@1"])
@@ -43,10 +49,8 @@ class Evaluation(DrawnEvaluation):
     (0.5, {'RR': 0.5, 'P@1': 0.0})
     """
 
-    spread = "by bootstrap over queries"
-    """Where the interval below a number comes from."""
     without_items = "has no items, which were not saved"
-    """Why there may be no items to show, of one that was loaded."""
+    """Why a loaded evaluation may have no items to show."""
 
     def __init__(
         self,
@@ -69,12 +73,12 @@ class Evaluation(DrawnEvaluation):
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics, in the order asked."""
+        """The metrics, in the order given."""
         return self.plan.asked
 
     @property
     def bound(self) -> tuple[Metric, ...]:
-        """The metrics with what the convention says filled in."""
+        """The metrics, with parameters filled in from the convention."""
         return self.plan.bound
 
     @property
@@ -91,21 +95,34 @@ class Evaluation(DrawnEvaluation):
     def warnings(self) -> tuple[str, ...]:
         """Reasons to doubt the numbers: the data first, then the tool.
 
-        Data may not be what they seem, such as scores that rise along every list. And a
-        tool may give another number: for a metric that it does not have, and for tied
-        items whose order it leaves open.
+        Data may not be what they seem, for example if scores rise along every list. And
+        the tool that a convention is named after may give another number: for a metric
+        that it lacks, and for tied items whose order it leaves open.
         """
         return sentences(self.findings.warnings)
 
     @cached_property
     def findings(self) -> Findings:
-        """What was seen of the data, looked for when it is first asked for."""
+        """Facts about the data, computed when first needed."""
         doubts, unsorted = self._doubts, self._unsorted
         return Findings.of(self.plan, self.tables, doubts, unsorted, self.weights)
 
     @cached_property
+    def unit(self) -> str:
+        """What results call a query: ``query``; or ``user``, where the data say so.
+
+        They do by the name of the column, or as there are training data.
+        """
+        return self.findings.unit
+
+    @property
+    def spread(self) -> str:
+        """Where the interval below a number comes from."""
+        return f"by bootstrap over {plural(self.unit)}"
+
+    @cached_property
     def mean(self) -> dict[str, float]:
-        """The number of each metric, by the name asked for, in the order asked.
+        """The number of each metric, by its name as given, in the order given.
 
         It is a dict that also finds a metric under another spelling of its name.
         """
@@ -153,7 +170,7 @@ class Evaluation(DrawnEvaluation):
     def _in_order(self) -> list[tuple[Group, Any]]:
         """The groups of metrics and their tables, those with all judged queries first.
 
-        The queries of others are some of these, in the same order, or follow them.
+        The queries of the others are some of these, in the same order, or follow them.
         """
 
         def place(pair: tuple[Group, Any]) -> tuple[bool, bool, int]:
@@ -164,10 +181,10 @@ class Evaluation(DrawnEvaluation):
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
-        """The values as they entered the means: query, then a column per metric.
+        """The values behind the means: query, then a column per metric.
 
-        The queries are those of `queries`, in the same order. One that was left out of
-        a mean has null there.
+        The queries are those of `queries`, in the same order. The value is null if the
+        query was left out of the mean.
         """
         frames = []
         for group, table in self._in_order:
@@ -184,7 +201,7 @@ class Evaluation(DrawnEvaluation):
         if len(kinds) > 1:
             text = pl.col("query").cast(pl.String)
             frames = [frame.with_columns(text) for frame in frames]
-        elif len(types) > 1:  # a column without rows may have any
+        elif len(types) > 1:  # a column without rows may have any type
             same = pl.col("query").cast(next(iter(kinds or types)))
             frames = [frame.with_columns(same) for frame in frames]
         joined = frames[0]
@@ -196,7 +213,7 @@ class Evaluation(DrawnEvaluation):
                 coalesce=True,
                 maintain_order="left_right",
             )
-        # Not by select, which polars hands to its threads.
+        # Not select, for which polars would start threads.
         return pl.DataFrame([joined[name] for name in ("query", *self.plan.labels)])
 
     def interval(
@@ -212,9 +229,9 @@ class Evaluation(DrawnEvaluation):
 
         Args:
             metric: one of the metrics that were evaluated.
-            confidence: how often such an interval holds the true value.
+            confidence: the confidence level.
             method: ``bootstrap``, percentiles over resampled queries; or ``t``.
-            n_resamples: how many times queries are drawn.
+            n_resamples: the number of resamples.
             seed: the seed of the random numbers; the same seed gives the same interval.
 
         Returns:
@@ -226,6 +243,95 @@ class Evaluation(DrawnEvaluation):
         if options not in self.drawn:
             draw_intervals([self], *options)
         return self.drawn[options][label]
+
+    def scalars(
+        self, prefix: str = "", *, safe: bool = True, intervals: bool = False
+    ) -> dict[str, float]:
+        """Return the numbers of all metrics by names that loggers accept.
+
+        A safe name has only letters, digits and underscores, and `parse` reads it back:
+        ``nDCG@10`` is ``ndcg_at_10``, ``RBP(p=0.95)@10`` is ``rbp_at_10__p_0_95``. A
+        number that is undefined is nan.
+
+        Args:
+            prefix: what stands before each name, such as ``val/``.
+            safe: whether to change names so that MLflow, TensorBoard and W&B accept
+                them; if not, they are those of `mean`.
+            intervals: whether the bounds of the 95 % intervals are there, too, as
+                ``ndcg_at_10_low`` and ``ndcg_at_10_high``.
+
+        Returns:
+            The numbers, for ``mlflow.log_metrics``, ``wandb.log`` or, one by one,
+            ``SummaryWriter.add_scalar``.
+
+        Raises:
+            ParameterError: the prefix is not safe.
+
+        >>> import rankine as rk
+        >>> ev = rk.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, ["RR@10", "P@1"])
+        >>> ev.scalars("val/")
+        {'val/rr_at_10': 0.5, 'val/p_at_1': 0.0}
+        """
+        check_flag("intervals", intervals)
+        names = map(safe_name, self.metrics) if safe else self.plan.labels
+        numbers = (
+            (name, self[label], self.interval(label) if intervals else None)
+            for name, label in zip(names, self.plan.labels, strict=True)
+        )
+        return scalars_of(numbers, prefix, safe=safe)
+
+    def better_than(
+        self,
+        other: Evaluation,
+        metric: str | Metric,
+        *,
+        confidence: float | None = None,
+        test: str | None = None,
+        draws: int = DRAWS,
+        seed: int = 0,
+    ) -> bool:
+        """Say whether this evaluation is better than another of the same queries.
+
+        Without `confidence` and `test`, the better mean wins, by however little, in the
+        direction of the metric. A number is better than one that is undefined; an
+        undefined one is never better. With `confidence` or `test`, it is better only if
+        the paired test says so, as in `compare`.
+
+        A query without a value in one of the two, which a convention may leave out,
+        counts in neither mean.
+
+        Args:
+            other: the evaluation to compare with, of the same queries, by the same
+                convention.
+            metric: a metric that both have, and that has a direction.
+            confidence: how sure the test must be, two-sided; 0.95 if only `test` is
+                given.
+            test: the test, as in `compare`; ``randomization`` if only `confidence` is
+                given.
+            draws: how many random flips or resamples the test draws.
+            seed: the seed of the draws.
+
+        Raises:
+            ParameterError: the metric has no direction, or the two evaluations compute
+                it differently.
+            DataError: the two have different queries.
+
+        >>> import rankine as rk
+        >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+        >>> before = rk.evaluate(qrels, {"q1": ["x", "a"], "q2": ["b"]}, "RR")
+        >>> after = rk.evaluate(qrels, {"q1": ["a", "x"], "q2": ["b"]}, "RR")
+        >>> after.better_than(before, "RR"), before.better_than(after, "RR")
+        (True, False)
+        >>> after.better_than(before, "RR", confidence=0.95)
+        False
+        """
+        from rankine._evaluate.compare.better_than import is_better  # noqa: PLC0415
+
+        given: object = other
+        if not isinstance(given, Evaluation):
+            msg = f"better_than takes an evaluation, got {type(other).__name__}"
+            raise ParameterError(msg)
+        return is_better(self, other, metric, confidence, test, draws, seed)
 
     def curve(self, metric: str | Metric, ks: Iterable[int]) -> pl.DataFrame:
         """Return a metric at many cutoffs, with intervals, on the data evaluated.
@@ -243,7 +349,7 @@ class Evaluation(DrawnEvaluation):
 
         Raises:
             ParameterError: the metric has no cutoff, reads more than judged items, or
-                looks deeper than what was kept.
+                needs deeper ranks than were kept.
 
         >>> import rankine as rk
         >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
@@ -271,8 +377,8 @@ class Evaluation(DrawnEvaluation):
 
         Args:
             min_precision: the smallest sufficient precision, 0 to 1.
-            max_k: the last cutoff that is looked at; the length of the longest list if
-                not given.
+            max_k: the last cutoff to consider; the length of the longest list if not
+                given.
             precision: the metric that must reach the minimum, such as
                 ``P(divisor='list')``, which does not punish short lists.
             recall: the metric that should be as large as possible.
@@ -294,14 +400,14 @@ class Evaluation(DrawnEvaluation):
         return recall_at_precision(self, min_precision, max_k, precision, recall)
 
     def worst(self, metric: str | Metric, n: int = 10) -> Worst:
-        """Return the queries on which a metric is worst, and what they missed.
+        """Return the queries on which a metric is worst, and the items they missed.
 
         Each has its value, the first items of its list with their grades, and the
-        relevant items that are not above the cutoff, with their ranks. Which items are
-        first and not judged is known only if `evaluate` was given ``keep=10``, for
-        example. The ranks of judged items are known without it, except in a matrix of
-        scores or a frame of more than a million rows: there, judged items are searched
-        for only as far down as metrics look.
+        relevant items that are not above the cutoff, with their ranks. Unjudged items
+        are known only if they were kept, for example with ``evaluate(..., keep=10)``.
+        The ranks of judged items are known anyway, except in a matrix of scores or a
+        frame of more than a million rows: there, judged items are searched for only as
+        far down as metrics look.
 
         Args:
             metric: one of the metrics that were evaluated.
@@ -331,12 +437,12 @@ class Evaluation(DrawnEvaluation):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What was dropped, undefined or tied, in sentences; empty if nothing was."""
+        """What was dropped, undefined or tied, in sentences; empty if nothing."""
         return sentences(self.findings.notes(self.plan, self.summaries))
 
     @property
     def table(self) -> Any:
-        """The joined table, for those who want to look behind the numbers."""
+        """The joined table, for a look behind the numbers."""
         return self.tables[0]
 
     def to_dict(self) -> dict[str, Any]:
@@ -346,14 +452,14 @@ class Evaluation(DrawnEvaluation):
         return to_dict(self)
 
     def to_json(self, *, indent: int | None = 2, items: bool = True) -> str:
-        """Return all of it as JSON, which `load` reads back.
+        """Return everything as JSON, which `load` reads back.
 
-        It begins with what `to_dict` returns; the values per query follow under
-        ``saved``. What is undefined is null. Ids that are neither text nor numbers
+        It begins with the result of `to_dict`; the values per query follow under
+        ``saved``. Undefined values are null. Ids that are neither text nor numbers
         become text.
 
         Args:
-            indent: by how much lines are indented; None puts everything on one line.
+            indent: the indentation of lines; None puts everything on one line.
             items: whether to include the items that `worst` shows.
         """
         from rankine._results.saved import to_json  # noqa: PLC0415
@@ -381,10 +487,12 @@ class Evaluation(DrawnEvaluation):
         *,
         notes: tuple[str, ...],
         warnings: tuple[str, ...],
+        unit: str,
     ) -> Self:
         """Restore an evaluation from what was saved, with its notes as they were."""
         evaluation = cls(plan, summaries, tables, name)
         evaluation.notes, evaluation.warnings = notes, warnings
+        evaluation.unit = unit
         return evaluation
 
     def to_markdown(self) -> str:
@@ -405,13 +513,13 @@ class Evaluation(DrawnEvaluation):
         r"""Return the means as a LaTeX table in booktabs style, a row per metric.
 
         Args:
-            digits: how many decimals numbers have.
-            sort: by what metrics are sorted: ``name``, or ``value``, the largest first;
-                in the order asked if not given.
+            digits: the number of decimals.
+            sort: the order of metrics: by ``name``, or by ``value``, the largest first;
+                as given if not set.
             intervals: whether there is a column of 95 % intervals.
-            caption: the caption, which may have commands of LaTeX; with it, the table
+            caption: the caption, which may contain LaTeX commands; with it, the table
                 is a float.
-            label: what ``\ref`` refers to the table by.
+            label: the key that ``\ref`` uses for the table.
 
         Raises:
             ParameterError: an argument is not valid, or there is a label without a
@@ -445,7 +553,7 @@ class Evaluation(DrawnEvaluation):
 
 
 def _id_column(ids: Sequence[Any] | pl.Series) -> pl.Series:
-    """Return a column of query ids; what cannot be a column becomes text."""
+    """Return a column of query ids; ids that cannot form a column become text."""
     try:
         return pl.Series("query", ids)
     except UNREADABLE:

@@ -1,4 +1,4 @@
-"""Shown: what all lists of a group of metrics show, where the lists are not kept."""
+"""Shown: counts of the items in all lists, if the lists are not kept."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ if TYPE_CHECKING:
 
 _Cut: TypeAlias = tuple[int | None, bool]
 _FRAMES = 5
-"""Frames of counts that are kept before they are added up."""
+"""How many frames of counts are kept before they are added up."""
 
 
 @dataclass(eq=False)
 class Shown:
-    """What all lists of a group show, in whole numbers.
+    """Counts of the items in all lists that a group of metrics reads.
 
     Items have ids here, since each batch numbers its own.
 
     Attributes:
-        rows: cutoff, and whether items that repeat count once -> frames of item,
-            length of the list, and how often.
-        lists: the same -> how many lists there are of each length; empty ones not
-            counted.
+        rows: cutoff, and whether repeated items count once -> frames of item, length of
+            the list, and count.
+        lists: the same -> how many lists there are of each length, except empty ones.
         lengths: cutoff -> how many lists there are of each length, and whose.
-        items: the items, where they are compared with the size of a catalogue.
+        items: the items, if they are compared with the size of a catalogue.
     """
 
     rows: dict[_Cut, list[pl.DataFrame]] = field(default_factory=dict)
@@ -47,7 +46,7 @@ class Shown:
     items: set[str] = field(default_factory=set)
 
     def __iadd__(self, other: Shown) -> Self:
-        """Add what other lists show."""
+        """Add the counts of other lists."""
         for cut, frames in other.rows.items():
             self.rows[cut] = [*self.rows.get(cut, ()), *frames]
             if len(self.rows[cut]) > _FRAMES:
@@ -64,8 +63,8 @@ class Shown:
 
         Args:
             n_lists: how many lists there are.
-            awaited: how many users should have a list, None if unknown.
-            known: what is known of items and users.
+            awaited: how many users should have a list; None if unknown.
+            known: further data on items and users.
         """
         frames = {cut: _added(parts) for cut, parts in self.rows.items() if parts}
         ids = [frame["item"] for frame in frames.values()]
@@ -101,7 +100,7 @@ def _added(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _by_length(frame: pl.DataFrame, code: Ints, n_items: int) -> dict[int, Ints]:
-    """Return how often each number of an item is in lists of each length."""
+    """Return how often each item is in lists of each length."""
     length, n = frame["length"].to_numpy(), frame["n"].to_numpy()
     by_length: dict[int, Ints] = {}
     for size in np.unique(length):
@@ -113,7 +112,7 @@ def _by_length(frame: pl.DataFrame, code: Ints, n_items: int) -> dict[int, Ints]
 
 
 def shown_in(group: Group, listed: Listed) -> Shown:
-    """Count what the lists of a batch show, as far as any metric asks."""
+    """Count the items in the lists of a batch, as far as any metric needs it."""
     table, items = listed.table, listed.items
     shown = Shown()
     for _, metric, _ in group.members:

@@ -1,8 +1,8 @@
-"""similarity: two runs against each other, query by query; and many, as a matrix."""
+"""similarity: two runs compared query by query; and many, as a matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.records import cached_property
-from rankine._base.text import count
+from rankine._base.text import count, in_units
 from rankine._conventions.presets import convention
 from rankine._evaluate.notes import sentences, undefined_notes
 from rankine._evaluate.options import Options
 from rankine._evaluate.plan import Group, Member, Plan
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import finite, summarize
-from rankine._evaluate.warnings import NO_DOUBTS, Doubts
+from rankine._evaluate.warnings import Doubts, units_of
 from rankine._io import source_of
 from rankine._io.sources import Lists
 from rankine._join.by_position import all_paired, met_by_number
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankine._base.arrays import Floats
+    from rankine._io.sources import Source
 
 _DEFAULT = ("RBO(p=0.9)", "AO@10", "Jaccard@10")
 
@@ -38,8 +39,8 @@ _DEFAULT = ("RBO(p=0.9)", "AO@10", "Jaccard@10")
 class Similarity(Evaluation):
     """The similarity of two runs for every query, and its mean.
 
-    It is read like any `Evaluation`: ``ev["RBO(p=0.9)"]`` is a mean, `per_query` the
-    values it is the mean of, `interval` how certain it is.
+    It is read like any `Evaluation`: ``ev["RBO(p=0.9)"]`` is a mean, `per_query` has
+    the values behind it, `interval` returns its interval.
     """
 
     @staticmethod
@@ -48,20 +49,20 @@ class Similarity(Evaluation):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What was left out or undefined, in sentences; empty if nothing was."""
+        """What was left out or undefined, in sentences; empty if nothing."""
         joined: Joined = self.tables[0]
         m = joined.matched
         short = np.minimum(m.x.length, m.y.length)
         depths = sorted({int(metric.get("k") or 0) for metric in self.metrics} - {0})
         shallow = [
-            f"{count(n, 'query')} with a list of fewer than {k} items"
+            f"{count(n, self.unit)} with a list of fewer than {k} items"
             for k in depths
             if (n := int(np.count_nonzero(short < k)))
         ]
         tied = int(np.count_nonzero(m.tied))
-        ties = [f"{count(tied, 'query')} with tied items"] if tied else []
-        gaps = sentences(undefined_notes(self.summaries))
-        return (*joined.notes, *gaps, *shallow, *ties)
+        ties = [f"{count(tied, self.unit)} with tied items"] if tied else []
+        gaps = sentences(undefined_notes(self.summaries, self.unit))
+        return (*in_units(joined.notes, self.unit), *gaps, *shallow, *ties)
 
 
 def similarity(
@@ -79,7 +80,7 @@ def similarity(
     Args:
         first: a run, in any form that `evaluate` takes; the reference of the measures
             that have one.
-        second: another one.
+        second: another run.
         measures: names, such as ``RBO(p=0.9)``, ``AO@10``, ``Overlap@5``,
             ``Jaccard@10``, ``tau``, ``rho``, ``r``, ``LIP@10``, ``NDPM`` or ``FCP``;
             RBO, AO@10 and Jaccard@10 if none is given.
@@ -96,7 +97,7 @@ def similarity(
     Raises:
         UsageError: a measure is not valid.
         DataError: the data cannot be used; the runs have no query in common; or, for
-            correlations, lists have different items and `on` does not say which count.
+            correlations, lists have different items and `on` is not given.
 
     >>> import rankine as rk
     >>> bm25 = {"q1": ["a", "b", "c"], "q2": ["d", "e"]}
@@ -111,14 +112,24 @@ def similarity(
     sources = [source_of(run, options.reading("run")) for run in (first, second)]
     names = "first", "second"
     sources = all_paired(names, sources)
-    doubts = Doubts(met_by_number(sources[0], sources[1], names))
+    doubts = Doubts(_doubts_about(sources, names), units=units_of(sources))
     if any(isinstance(source, Lists) for source in sources):
-        # Python reads mappings, and two threads would only wait for each other.
+        # Mappings are read in Python, where two threads would only wait for each other.
         first, second = (lists_of(source, keyed=True) for source in sources)
         return compare(plan, first, second, name, doubts)
     with ThreadPoolExecutor(max_workers=1) as pool:
         other = pool.submit(lists_of, sources[1])
         return compare(plan, lists_of(sources[0]), other.result(), name, doubts)
+
+
+def _doubts_about(sources: Sequence[Source], names: tuple[str, str]) -> tuple[str, ...]:
+    """Say what is doubtful of two runs, by their names here."""
+    own = [
+        f"{name}: {said.removeprefix(f'{source.name}: ')}"
+        for name, source in zip(names, sources, strict=True)
+        for said in source.warnings
+    ]
+    return (*met_by_number(sources[0], sources[1], names), *own)
 
 
 def plan_of(measures: Any) -> Plan:
@@ -144,7 +155,7 @@ def compare(
     first: Ranked,
     second: Ranked,
     name: str | None,
-    doubts: Doubts = NO_DOUBTS,
+    doubts: Doubts,
 ) -> Similarity:
     """Compare two runs that have been read, by a plan that has been checked."""
     scored = any("scores" in measure.needs for measure in plan.bound)
@@ -161,14 +172,13 @@ def compare(
 class SimilarityMatrix:
     """The mean similarity of every pair of runs.
 
-    ``found["bm25", "dense"]`` is one number, `values` all of them, `frame` the same
-    with names.
+    ``found["bm25", "dense"]`` is one number, `values` has all, `frame` adds the names.
 
     Attributes:
-        measure: what was computed.
+        measure: the measure.
         names: the names of the runs.
         values: a row per first run, a column per second.
-        notes: what was left out, by the names of two runs.
+        notes: what was left out, by the names of the two runs.
     """
 
     measure: Measure
@@ -268,16 +278,18 @@ def similarity_matrix(
     read = [source_of(run, how) for run in runs.values()]
     sources = dict(zip(names, all_paired(names, read), strict=True))
     lists = {name: lists_of(source, keyed=True) for name, source in sources.items()}
-    found = matrix_of(lists, wanted)
+    found = matrix_of(lists, wanted, Doubts(units=units_of(read)))
     notes = {
-        pair: met_by_number(sources[pair[0]], sources[pair[1]], pair) + said
+        pair: _doubts_about([sources[name] for name in pair], pair) + said
         for pair, said in found.notes.items()
     }
     return replace(found, notes=notes)
 
 
-def matrix_of(runs: Mapping[str, Ranked], measure: Measure) -> SimilarityMatrix:
-    """Compare every two of several runs that have been read."""
+def matrix_of(
+    runs: Mapping[str, Ranked], measure: Measure, doubts: Doubts
+) -> SimilarityMatrix:
+    """Compare every pair of several runs that have been read."""
     if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
         msg = f"a matrix needs at least two runs, got {len(runs)}"
         raise UsageError(msg)
@@ -291,7 +303,7 @@ def matrix_of(runs: Mapping[str, Ranked], measure: Measure) -> SimilarityMatrix:
                 values[row, column] = values[column, row]
                 continue
             try:
-                similarity = compare(plan, runs[name], runs[other], None)
+                similarity = compare(plan, runs[name], runs[other], None, doubts)
             except DataError as error:
                 msg = f"{name} and {other}: {error}"
                 raise DataError(msg) from None

@@ -1,4 +1,4 @@
-"""From one value per query to one number, and what happened to undefined values."""
+"""From one value per query to one number; undefined values are counted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _ABOVE_ZERO = float(np.nextafter(0, 1))
 _BY_RULE = frozenset({"convention", "gaps"})
-"""Where the convention says what a query without relevant items is worth."""
+"""Kinds of metrics whose queries without relevant items follow the convention."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,17 +35,17 @@ class Summary:
 
     Attributes:
         value: the number that stands for all queries.
-        values: one value per query, as it entered; nan where a query was left out.
-        n: how many queries entered.
-        n_undefined: how many queries were left out because there is no value.
-        parts: numerator and denominator per query, where these are pooled.
-        metric: what was computed.
-        table: what it was computed from, None if that was not kept.
-        known_empty: which queries have nothing to find, if that was found out, and the
-            table no longer tells.
+        values: one value per query, as it counts; nan for queries left out.
+        n: how many queries count.
+        n_undefined: how many queries are left out because they have no value.
+        parts: numerator and denominator per query, if these are pooled.
+        metric: the metric.
+        table: the table it was computed from; None if that was not kept.
+        known_empty: which queries have nothing to find, if this is known and the table
+            was not kept.
         weights: how much each query counts; None if all count the same.
-        whole: a number of a whole run before it was rounded, and what it is without
-            each user, if that was saved.
+        whole: for a saved number of a whole run, its value before it was rounded, and
+            its values without each user.
     """
 
     value: float
@@ -72,7 +72,7 @@ class Summary:
         return _empty(self.metric, self.table, None, self.weights)
 
     def take(self, kept: Bools) -> Summary:
-        """Return the same of some queries, without the number that stands for all."""
+        """Return the summary of some queries, without a number for all of them."""
         values = self.values[kept]
         weights = None if self.weights is None else self.weights[kept]
         parts = self.parts
@@ -102,19 +102,19 @@ class Summary:
 
     @property
     def uneven(self) -> Floats | None:
-        """The weights, if those of the queries that entered are not all the same."""
+        """The weights, if those of the queries that count are not all the same."""
         return uneven(self.values, self.weights)
 
     @property
     def sample(self) -> Sample:
-        """What an interval of the number is taken of; nothing if it has none."""
+        """The sample behind the number's interval; empty if it has none."""
         values, across = self.values, self.metric.across
         if across is not None and across.is_one_number and self.parts is None:
-            # All queries have the same number, which says nothing of its spread.
+            # All queries have the same number, so its spread is unknown.
             values = np.full(len(values), np.nan)
         elif self.metric.fact.pairs is not None:
-            # A query has a part in the pairs of all others too, which makes its own
-            # deviation count twice (Hoeffding 1948).
+            # A query is also part of the pairs of all others, so its deviation counts
+            # twice (Hoeffding 1948).
             mean = reduce(values[~np.isnan(values)], "mean")
             values = self.value + 2 * (values - mean)
         return Sample(values, self.metric.summary, self.parts, self.uneven, self.value)
@@ -122,14 +122,14 @@ class Summary:
     def inside(
         self, interval: Interval, decimals: int | None, *, cut: bool
     ) -> Interval:
-        """Return an interval whose bounds hold as the number's own do.
+        """Return an interval that is rounded like the number and within its bounds.
 
         Args:
-            interval: the interval as it was computed.
+            interval: the interval as computed.
             decimals: to how many digits the convention rounds the number, if it does.
-            cut: whether no bound can be beyond those of the metric, as in a bootstrap,
-                where only rounding leads there; Student's can, but not for a mean over
-                pairs.
+            cut: whether to cut the interval at the bounds of the metric: a bootstrap
+                interval exceeds them only by rounding, and a Student's interval of a
+                mean over pairs must not; other Student's intervals may.
         """
         if cut or self.metric.fact.pairs is not None:
             least, most = self.metric.bounds
@@ -138,9 +138,9 @@ class Summary:
 
     @property
     def fate_of_empty(self) -> str:
-        """What happened to these queries, in words."""
-        if has_no_weights(self.metric):  # and so its values are not theirs
-            return "no value of its own in a number for all queries"
+        """How queries without relevant items were counted, in words."""
+        if has_no_weights(self.metric):  # its values are not those of queries
+            return "no value of its own in a number for the whole run"
         worth = self.values[self.empty]
         if np.isnan(worth).all():
             return "left out"
@@ -215,7 +215,7 @@ def _with_fates(
     ids: IdSequence,
     weights: Floats | None,
 ) -> tuple[Floats, Bools | None]:
-    """Do with queries that have nothing to find, or no items, what the convention says.
+    """Apply the convention to queries that have nothing to find, or no items.
 
     Also returns which queries have nothing to find, if that matters here.
     """
@@ -232,7 +232,7 @@ def _with_fates(
 
 
 def _weighed(summary: Summary, rule: Convention, weights: Floats) -> Summary:
-    """Let each query count as much as its weight says."""
+    """Count each query by its weight."""
     metric = summary.metric
     undefined = math.isnan(summary.value) and summary.n > 0
     values = np.where(weights > 0, summary.values, np.nan)
@@ -277,18 +277,18 @@ def together(metric: Metric, rule: Convention, summaries: Sequence[Summary]) -> 
             [summary.weights for summary in summaries if summary.weights is not None]
         )
     value = reduce(values[known], metric.summary)
-    # Not by how many values are nan: a query of weight 0 is left out, not undefined.
+    # The number of nan would be wrong: queries of weight 0 are left out, not undefined.
     n_undefined = sum(summary.n_undefined for summary in summaries)
     parts = None
     pairs = [summary.parts for summary in summaries if summary.parts is not None]
     if n and pairs:
-        # Queries of a batch in which none has a value have no part in it.
+        # A batch in which no query has a value takes no part.
         pairs = [
             summary.parts or _no_parts(len(summary.values)) for summary in summaries
         ]
         up, down = (np.concatenate(side) for side in zip(*pairs, strict=True))
         parts, value = (up, down), _ratio(up, down)
-    # Where all is pooled, the queries without a value have no part in it.
+    # If all is pooled, queries without a value take no part.
     value = settled(metric, rule, value, n, 0 if parts else n_undefined)
     empty = np.concatenate(
         [summary.empty for summary in summaries] or [np.zeros(0, dtype=bool)]
@@ -300,7 +300,7 @@ def together(metric: Metric, rule: Convention, summaries: Sequence[Summary]) -> 
 def settled(
     metric: Metric, rule: Convention, value: float, n: int, n_undefined: int
 ) -> float:
-    """Return the number of n queries under a convention, also if no query is left."""
+    """Return the number of n queries under a convention, even if n is 0."""
     if rule.empty_truth == "nan" and metric.empty in _BY_RULE and n_undefined:
         value = math.nan
     return _rounded(value if n else _nothing(metric, rule), rule.decimals)
@@ -323,7 +323,7 @@ def rounded_bounds(interval: Interval, decimals: int | None) -> Interval:
 
 
 def mean_of(values: Floats, weights: Floats | None, decimals: int | None) -> float:
-    """Return the mean of values that were computed before, as `summarize` has it.
+    """Return the mean of computed values, as `summarize` does.
 
     Args:
         values: one per query, nan where a query is left out.
@@ -352,7 +352,7 @@ def uneven(values: Floats, weights: Floats | None) -> Floats | None:
 def of_all(
     metric: Metric, shown: Exposure, rule: Convention, each: Floats | None = None
 ) -> Summary:
-    """Return a number for all lists together, from what they show.
+    """Return a number for all lists together, from the items in them.
 
     Each of them may have a value, too.
     """
@@ -361,7 +361,7 @@ def of_all(
         value = _nothing(metric, rule)
     n = n_queries = shown.n_queries
     if metric.fact.pairs is not None:
-        # Who has no list is in no pair, and neither is a list alone.
+        # A user without a list is in no pair, nor is a single list.
         n_lists = shown.tally(metric.depth, once=True).n_lists
         n = n_lists if n_lists > 1 else 0
     values = np.full(n_queries, np.nan) if each is None else each
@@ -370,7 +370,7 @@ def of_all(
 
 
 def number_of_all(metric: Metric, shown: Exposure) -> float:
-    """Return the number of all lists as it is, before a convention rounds it."""
+    """Return the number of all lists, before a convention rounds it."""
     pairs = metric.fact.pairs
     if pairs is None:
         return float(metric.values(shown)[0])
@@ -378,7 +378,7 @@ def number_of_all(metric: Metric, shown: Exposure) -> float:
 
 
 def finite(value: float | None) -> float | None:
-    """Return a number as JSON allows it: None if it is undefined or infinite."""
+    """Return a number for JSON: None if it is undefined or infinite."""
     return value if value is not None and math.isfinite(value) else None
 
 
@@ -387,7 +387,7 @@ def _needs_relevant(metric: Metric) -> bool:
 
 
 def _n_undefined(values: Floats, weights: Floats | None) -> int:
-    """Count the queries without a value, but for those of weight 0."""
+    """Count the queries without a value, except those of weight 0."""
     unknown = np.isnan(values)
     if weights is not None:
         unknown &= weights > 0
@@ -397,22 +397,22 @@ def _n_undefined(values: Floats, weights: Floats | None) -> int:
 def _empty(
     metric: Metric, table: Judged, gaps: Bools | None, weights: Floats | None
 ) -> Bools:
-    """Mark the queries without anything to gain, but for those of weight 0."""
+    """Mark the queries without anything to gain, except those of weight 0."""
     empty = _without_gain(metric, table, gaps)
     return empty if weights is None else empty & (weights > 0)
 
 
 def _without_gain(metric: Metric, table: Judged, gaps: Bools | None) -> Bools:
-    """Mark the queries without anything to gain: without relevant items, mostly.
+    """Mark the queries without anything to gain: mostly those without relevant items.
 
-    Some metrics declare that they also have nothing to gain where they have no value.
-    Where losses count as well, there is something to gain in avoiding them.
+    Some metrics declare that queries without a value have nothing to gain either. If
+    losses count, avoiding them is a gain.
     """
     if gaps is None:
         gaps = np.zeros(table.n_queries, dtype=np.bool_)
     losses = table.keep_negative and metric.get("gain") == "linear"
     own = metric.empty == "gaps" or (losses and metric.empty == "convention")
-    # Whether it has nothing to gain where it has no value, in spite of relevant items.
+    # Whether a query without a value has nothing to gain, in spite of relevant items.
     folds = metric.empty in _BY_RULE and metric.fact.undefined == "convention"
     if own and folds:
         return gaps

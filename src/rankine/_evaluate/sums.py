@@ -1,6 +1,6 @@
-"""Sums: what the values of queries add up to, exactly, where they are not kept.
+"""Sums: exact sums of the values of queries, if the values are not kept.
 
-They are small, whatever the number of queries, and may travel between machines.
+They are small for any number of queries, and can be sent between machines.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ _NOTHING = Fraction(0)
 
 
 def _squares(x: Floats, y: Floats) -> Exact:
-    """Add up products exactly, with what each lost in rounding."""
+    """Add up products exactly, together with their rounding errors."""
     with np.errstate(over="ignore", invalid="ignore"):
         product = x * y
         error = product_error(x, y, product)
     if not np.isfinite(error).all():
-        return float(product.sum())  # of numbers near the largest, or beyond it
+        return float(product.sum())  # products near the largest float, or beyond it
     return added(exact_sum(product), exact_sum(error))
 
 
 @dataclass(frozen=True)
 class Sums:
-    """What the values of some queries add up to, for one metric.
+    """The sums of a metric's values over some queries.
 
     Attributes:
         n: how many queries have a value.
         n_undefined: how many have none.
         n_empty: how many have nothing to find.
         n_empty_undefined: how many of these have no value.
-        worth: what the rest of these count as; None if all have no value.
+        worth: the value that the others of these count as; None if all have none.
         empty_ids: the first few queries that have nothing to find.
-        total, squares: of the values, or of their logarithms.
-        parts: the same of pooled numerators and denominators: two sums, and those of
-            both squares and of their product; None where nothing is pooled.
+        total, squares: the sums of the values, or of their logarithms, and of squares.
+        parts: for pooled metrics, the sums of numerators, denominators, their squares,
+            and their products; otherwise None.
     """
 
     n: int = 0
@@ -99,15 +99,15 @@ class Sums:
     weighed = False
 
     def whole(self, metric: Metric, tallies: Tallies, rule: Convention) -> Summary:
-        """Return a number of all lists together; queries have no values in it."""
+        """Return a number of all lists together, without values of queries."""
         return of_all(metric, tallies, rule)
 
     def summary(self, metric: Metric, rule: Convention, *_: Any) -> Pooled:
-        """Return what the values are summed up to."""
+        """Return the summary of all values."""
         return Pooled(metric=metric, rule=rule, **vars(self))
 
     def __add__(self, other: Sums) -> Sums:
-        """Return what both come to."""
+        """Return the sums of both."""
         worth = [x for x in (self.worth, other.worth) if x is not None]
         parts = self.parts or other.parts
         if self.parts is not None and other.parts is not None:
@@ -130,11 +130,11 @@ class Sums:
 class Pooled(Sums):
     """One metric over all queries, of which only the sums are known.
 
-    It is read like a `Summary`, but for the values.
+    It can be read like a `Summary`, except for the values.
 
     Attributes:
-        metric: what was computed.
-        rule: the convention, as it holds for this metric.
+        metric: the metric.
+        rule: the convention, with its overrides for this metric applied.
         weights: None, as all queries count the same.
     """
 
@@ -149,12 +149,12 @@ class Pooled(Sums):
 
     @property
     def fate_of_empty(self) -> str:
-        """What became of these queries, in words."""
+        """How these queries were counted, in words."""
         return "left out" if self.worth is None else f"counted as {self.worth:g}"
 
     @cached_property
     def number(self) -> float:
-        """What the values are summed up to; nan without any."""
+        """The number of all values; nan without any."""
         how = self.metric.summary
         if not self.n:
             return math.nan
@@ -173,7 +173,7 @@ class Pooled(Sums):
         return settled(self.metric, self.rule, self.number, self.n, undefined)
 
     def rounded(self, interval: Interval) -> Interval:
-        """Round the bounds of an interval as the number is."""
+        """Round the bounds of an interval as the number is rounded."""
         return rounded_bounds(interval, self.rule.decimals)
 
     def interval(self, confidence: float) -> Interval:

@@ -23,13 +23,13 @@ class Trail:
     Attributes:
         starts: where the judged items of each query begin.
         items: their ids.
-        grades: their grades, as they were judged.
-        ranks: the rank of each, 0 for one that was not found.
-        looked: per query, the rank down to which judged items were searched for; 0 if
-            that is the whole list.
+        grades: their grades.
+        ranks: the rank of each; 0 if it was not found.
+        looked: per query, the rank down to which judged items were searched for; 0 for
+            the whole list.
         tops: the first items of the list of each query; None if they were not kept, or
             if only judged items can be among them.
-        keep: how many first items of each list were to be kept, 0 if none.
+        keep: how many first items of each list are kept; 0 if none.
     """
 
     starts: Ints
@@ -41,7 +41,7 @@ class Trail:
     keep: int
 
     def of(self, queries: Ints) -> Trail:
-        """Return what is kept of some of the queries."""
+        """Return the trail of some of the queries."""
         rows, _ = expand(self.starts[queries], np.diff(self.starts)[queries])
         tops = self.tops
         return Trail(
@@ -57,12 +57,12 @@ class Trail:
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """The ids of queries where a joined table would be, which was not kept.
+    """The ids of queries, in place of a joined table that was not kept.
 
     Attributes:
         ids: the ids of the queries.
-        trail: what was kept of their items, None if nothing was.
-        table: the table itself, which is gone.
+        trail: their items; None if none were kept.
+        table: None, as the table was not kept.
     """
 
     ids: IdSequence
@@ -77,7 +77,7 @@ def _chosen_ids(ids: IdSequence, queries: Ints) -> list[Any]:
 def trail_of(
     aligned: Aligned, queries: Ints, only: tuple[float, int] | None = None
 ) -> Trail:
-    """Return what is kept of some queries of a table.
+    """Return the trail of some queries of a table.
 
     An item that appears twice in a list has its best rank.
 
@@ -97,7 +97,7 @@ def trail_of(
     wanted[queries] = True
     rows = np.flatnonzero(wanted[table.query] & (table.pair >= 0))[::-1]
     ranks = np.zeros(len(named.pool.grade), dtype=np.int64)
-    # Rows of a query rise in rank: turned round, the best is written last.
+    # Rows of a query rise in rank: in reverse order, the best is written last.
     ranks[named.numbers(table.pair[rows])] = table.rank[rows]
     if only is not None:
         least, last = only

@@ -1,7 +1,7 @@
 """Warnings: data that may not be what they seem, and numbers that differ from a tool's.
 
-What was seen in the data is kept as a few numbers, so that those of batches add up to
-what all data show at once; the same holds for the counts in warnings about a tool.
+Facts about the data are kept as a few numbers, so that those of batches add up to those
+of all data; the same holds for the counts in warnings about a tool.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.contradiction import NO_CONTRADICTION, TRUST, Contradiction
-from rankine._base.text import count
+from rankine._base.text import QUERY, RISING, common_unit, count
 from rankine._tables.judged import Judged
 from rankine._tables.segments import NO_STEPS, Steps
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 _RISES = 5
-"""Steps upwards after which scores look like distances."""
+"""From this many steps upwards, scores look like distances."""
 _OF_RATINGS = 4
-"""The largest grade from which grades look like ratings."""
+"""From this largest grade on, grades look like ratings."""
 _LIKED = 0.75
-"""How far up from the smallest grade those of liked items usually begin."""
+"""How far up the range of grades those of liked items usually begin."""
 _HARDLY = 0.01
 """The share of judged items below which ids probably differ."""
 NO_GRADES = math.inf, -math.inf
@@ -41,16 +41,17 @@ NO_GRADES = math.inf, -math.inf
 
 @dataclass(frozen=True, eq=False)
 class Doubts:
-    """What was seen of judgements and a run.
+    """Facts about judgements and a run that may cast doubt on them.
 
     Attributes:
-        read: what was doubtful while reading them.
+        read: doubts that came up while reading them.
         steps: how often a score is above or below the one before it in its list.
         grades: the smallest and the largest grade.
         rated: whether the grades come from a column of ratings.
-        thresholds: the smallest relevant grades of metrics, where nobody gave them.
+        thresholds: the smallest relevant grades of metrics without a given one.
         contradiction: in how many lists ranks and scores disagree.
-        missing: how many judged queries the run does not have, of how many.
+        missing: how many judged queries the run lacks, and how many there are.
+        units: what queries are called, by whatever says so.
     """
 
     read: tuple[str, ...] = ()
@@ -60,9 +61,15 @@ class Doubts:
     thresholds: tuple[float, ...] = ()
     contradiction: Contradiction = NO_CONTRADICTION
     missing: tuple[int, int] = 0, 0
+    units: frozenset[str] = frozenset()
+
+    @property
+    def unit(self) -> str:
+        """What results call a query: user, if something says so and nothing else."""
+        return common_unit(self.units)
 
     def __add__(self, other: Doubts) -> Doubts:
-        """Return what was seen of both parts of the data."""
+        """Return the facts about both parts of the data."""
         return Doubts(
             tuple(dict.fromkeys((*self.read, *other.read))),
             self.steps + other.steps,
@@ -71,22 +78,24 @@ class Doubts:
             tuple(sorted({*self.thresholds, *other.thresholds})),
             self.contradiction.plus(other.contradiction),
             (self.missing[0] + other.missing[0], self.missing[1] + other.missing[1]),
+            self.units | other.units,
         )
 
     def warnings(self) -> tuple[str, ...]:
-        """Say what makes the numbers doubtful, the worst first."""
+        """Return reasons to doubt the numbers, the worst first."""
         found = self.contradiction
         ranks = (f"{found.told} {found.share}; {TRUST}",) if found.n else ()
-        return (
+        said = (
             *self._rising(),
             *ranks,
             *self.read,
             *self._absent(),
             *self._all_relevant("warning"),
         )
+        return tuple(dict.fromkeys(said))  # of rising scores, a reader may warn too
 
     def notes(self) -> tuple[str, ...]:
-        """Say what else is worth knowing about the data."""
+        """Return further notes on the data."""
         return tuple(self._all_relevant("note"))
 
     def _all_relevant(self, level: str) -> Iterable[str]:
@@ -101,16 +110,13 @@ class Doubts:
         missing, judged = self.missing
         if 2 * missing > judged:
             yield (
-                f"{missing:,} of {count(judged, 'judged query')} are missing from the "
-                "run, more than half; was all of it written and read?"
+                f"{missing:,} of {count(judged, f'judged {self.unit}')} are missing "
+                "from the run, more than half; is the run complete?"
             )
 
     def _rising(self) -> Iterable[str]:
         if self.steps.rises >= _RISES and not self.steps.falls:
-            yield (
-                "scores rise along every list, as distances do; if smaller is better, "
-                "give lower_is_better=True or --lower-is-better"
-            )
+            yield RISING
 
 
 def ends_of(
@@ -121,11 +127,11 @@ def ends_of(
 
 
 NO_DOUBTS = Doubts()
-"""Nothing was seen that is doubtful."""
+"""No doubts."""
 
 
 def all_relevant(least: float, most: float, threshold: float) -> list[str] | None:
-    """Say that several grades occur and all are relevant, and what to do about it.
+    """Return a finding if several grades occur and all are relevant, with a remedy.
 
     >>> all_relevant(1, 5, threshold=1)[0]
     'every judged item counts as relevant: the grades are 1 to 5, and none is below 1'
@@ -145,9 +151,9 @@ def all_relevant(least: float, most: float, threshold: float) -> list[str] | Non
 
 
 def hardly_met(n_judged: int, n_possible: int, n_found: int) -> tuple[str, str] | None:
-    """Say that hardly any judged item is in the run, and how serious that is.
+    """Return how serious it is if hardly any judged item is in the run, and the words.
 
-    That a single judged item was not found is nothing unusual.
+    If there is only one judged item, missing it is not unusual.
 
     Args:
         n_judged: how many items are judged.
@@ -169,7 +175,7 @@ def hardly_met(n_judged: int, n_possible: int, n_found: int) -> tuple[str, str] 
 
 
 def liked_from(least: float, most: float) -> int:
-    """Return the grade from which on items usually count as liked.
+    """Return the smallest grade of items that usually count as liked.
 
     >>> liked_from(1, 5), liked_from(0.5, 5)
     (4, 4)
@@ -178,27 +184,41 @@ def liked_from(least: float, most: float) -> int:
 
 
 def looks_rated(most: float) -> bool:
-    """Say whether grades look like ratings, by the largest."""
+    """Say whether grades look like ratings, judging by the largest."""
     return _OF_RATINGS <= most < math.inf
 
 
 def level_of(most: float, *, rated: bool) -> str:
-    """Say how serious it is that all grades are relevant: many ratings are not."""
+    """Return how serious it is that all grades are relevant: low ratings are not."""
     return "warning" if rated or most >= _OF_RATINGS else "note"
 
 
+def units_of(sources: Iterable[Source], *, trained: bool = False) -> frozenset[str]:
+    """Return what queries are called by those of some data that say so.
+
+    Training data are about users, whatever their form.
+    """
+    said = {source.unit for source in sources} - {""}
+    return frozenset({*said, "user"} if trained else said)
+
+
 def doubts_of(
-    truth: Truth | None, source: Source, thresholds: tuple[float, ...] = ()
+    truth: Truth | None,
+    source: Source,
+    thresholds: tuple[float, ...] = (),
+    *,
+    trained: bool = False,
 ) -> Doubts:
-    """Return what is doubtful of data before they are joined.
+    """Return the doubts about data before they are joined.
 
     Args:
         truth: the judgements.
         source: the run.
-        thresholds: the smallest relevant grades that nobody gave, ascending.
+        thresholds: the smallest relevant grades that were not given, ascending.
+        trained: whether there are training data.
     """
     if truth is None:
-        return Doubts(source.warnings)
+        return Doubts(source.warnings, units=units_of([source], trained=trained))
     judgements = truth.source
     column = judgements.column
     return Doubts(
@@ -206,6 +226,7 @@ def doubts_of(
         grades=truth.pool.bounds if thresholds else NO_GRADES,
         rated=bool(column) and _is_rating(column),
         thresholds=thresholds,
+        units=units_of([judgements, source], trained=trained),
     )
 
 
@@ -216,7 +237,7 @@ def _is_rating(column: str) -> bool:
 
 
 def with_steps(doubts: Doubts, tables: Iterable[Any]) -> Doubts:
-    """Add how scores rise and fall in the lists, from the tables made of them."""
+    """Add how often scores rise and fall in the lists, from the joined tables."""
     found = (table.steps for table in tables)
     late = (steps() if callable(steps) else steps for steps in found)
     return replace(doubts, steps=max(late, default=NO_STEPS))
@@ -224,13 +245,13 @@ def with_steps(doubts: Doubts, tables: Iterable[Any]) -> Doubts:
 
 @dataclass(frozen=True)
 class Caution:
-    """A warning that may have a count in it, so that those of batches add up.
+    """A warning that may contain a count, so that those of batches add up.
 
     Attributes:
         text: the words, with {} where the count belongs.
-        noun: what is counted.
-        n: how many of these there are; None where nothing is counted.
-        always: a count that is added once, however many batches come.
+        noun: what is counted; queries, or what they are called, if it is empty.
+        n: how many of these there are; None if nothing is counted.
+        always: a count that is added once, for any number of batches.
         metrics: the labels of the metrics it is about, if these are not all.
     """
 
@@ -240,21 +261,22 @@ class Caution:
     always: int = 0
     metrics: tuple[str, ...] = ()
 
-    def told(self) -> str | None:
-        """Return the words, None where there is nothing to warn of."""
+    def told(self, unit: str) -> str | None:
+        """Return the words; None if there is nothing to warn of."""
         if self.n is None:
             return self.text
         n = self.n + self.always
-        return self.text.replace("{}", count(n, self.noun)) if n else None
+        noun = self.noun or unit
+        return self.text.replace("{}", count(n, noun)) if n else None
 
 
-def told(cautions: Iterable[Caution]) -> tuple[str, ...]:
-    """Return the words of cautions, of those that have something to warn of."""
-    return tuple(filter(None, (caution.told() for caution in cautions)))
+def told(cautions: Iterable[Caution], unit: str = QUERY) -> tuple[str, ...]:
+    """Return the words of the cautions that have something to warn of."""
+    return tuple(filter(None, (caution.told(unit) for caution in cautions)))
 
 
 def added(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
-    """Put cautions of several parts together: each once, with its counts added."""
+    """Combine the cautions of several parts: each once, with its counts added."""
     totals: dict[Caution, int | None] = {}
     for caution in cautions:
         before = totals.get(replace(caution, n=None))
@@ -265,29 +287,29 @@ def added(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
 
 def cautions_of(
     tool: Tool,
-    asked: Iterable[tuple[Metric, Metric, Judged | Recommended]],
+    asked: Iterable[tuple[str, Metric, Judged | Recommended]],
     unsorted: int,
 ) -> Iterator[Caution]:
-    """Say what a tool does not have, and what it leaves open.
+    """Yield cautions on metrics that a tool lacks, and on choices that it leaves open.
 
     Args:
         tool: the tool.
-        asked: each metric as it was asked for, as it was computed, and its table.
+        asked: the name that each metric was asked for by, the metric as it was
+            computed, and its table.
         unsorted: how many lists are not in the order of their scores, if the tool
             takes the order given.
     """
     yield Caution(
         f"{tool.title}: the given order is used, which is not that of the scores for "
         f"{{}}; sort the run by score if you want that order",
-        "query",
-        unsorted,
+        n=unsorted,
     )
-    for metric, bound, table in asked:
-        whose = (str(metric),)
-        if metric.name in tool.over_train and bound.get("by") == "own":
+    for label, metric, table in asked:
+        whose = (label,)
+        if metric.name in tool.over_train and metric.get("by") == "own":
             n, always = _n_elsewhere(table)
             yield Caution(
-                f"{tool.title}: this tool averages {metric} over the users of train, "
+                f"{tool.title}: this tool averages {label} over the users of train, "
                 "with 1 for those without a list; here the mean is over the lists "
                 f"({{}} in only one of the two)",
                 "user",
@@ -298,34 +320,33 @@ def cautions_of(
         if metric.name in tool.unlike:
             yield Caution(
                 f"{tool.title}: its {tool.unlike[metric.name]} is defined differently; "
-                f"{metric} is computed with its other conventions",
+                f"{label} is computed with its other conventions",
                 metrics=whose,
             )
         elif not tool.has(metric.name, cut=metric.depth is not None):
             known = tool.has(metric.name)
             word = f"{metric.name} with a cutoff" if known else metric.name
             yield Caution(
-                f"{tool.title}: {word} does not exist in this tool; {metric} is "
+                f"{tool.title}: {word} does not exist in this tool; {label} is "
                 "computed with its other conventions",
                 metrics=whose,
             )
-        elif tool.open_ties is not None and not bound.get("ties"):
+        elif tool.open_ties is not None and not metric.get("ties"):
             length = tool.open_ties
             where = f" in lists of {length} items or more" if length > 2 else ""  # noqa: PLR2004 - any list that has ties
             yield Caution(
                 f"{tool.title}: the order of equal scores is left open{where}; "
-                f"{metric} may differ for {{}}",
-                "query",
-                _n_open(bound, table, length),
+                f"{label} may differ for {{}}",
+                n=_n_open(metric, table, length),
                 metrics=whose,
             )
 
 
 def _n_elsewhere(table: Judged | Recommended) -> tuple[int, int]:
-    """Count the users who have a list or training data, and not both.
+    """Count the users who have either a list or training data, but not both.
 
-    The second number is that of all users of the training data, from which those with
-    a list are taken off in the first.
+    The second number is that of all users in the training data; the first subtracts
+    those with a list.
     """
     if isinstance(table, Judged) or table.covered is None or table.train is None:
         return 0, 0

@@ -1,4 +1,4 @@
-"""worst: the queries on which a metric is worst, and what they missed."""
+"""worst: the queries on which a metric is worst, and the items they missed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from rankine._base.checks import check_count
 from rankine._base.notebook import as_table
+from rankine._base.text import QUERY, plural
 from rankine._evaluate.summary import least_relevant
 from rankine._evaluate.trail import Stored, trail_of
 from rankine._metrics.lists.kind import ListMetric
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TOP = 10
-"""How many first items are shown if keep= was not given."""
+"""How many first items are shown without keep=."""
 
 
 class TopItem(NamedTuple):
@@ -34,7 +35,7 @@ class TopItem(NamedTuple):
     Attributes:
         rank: its rank.
         item: its id.
-        grade: the grade it was judged with, None if it was not judged.
+        grade: its grade; None if it is unjudged.
     """
 
     rank: int
@@ -51,7 +52,7 @@ class MissedItem(NamedTuple):
     Attributes:
         item: its id.
         grade: its grade.
-        rank: its rank in the list, None if it was not found there.
+        rank: its rank in the list; None if it was not found there.
     """
 
     item: Any
@@ -64,19 +65,19 @@ class MissedItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorstQuery:
-    """A query, its value, the first items of its list, and what it missed.
+    """A query, its value, the first items of its list, and the items it missed.
 
     Attributes:
         query: its id.
         value: the value of the metric.
         top: the first items of the list, best first: rank, item, and grade, which is
-            None for an unjudged one. Unjudged items are here only if `evaluate` was
-            told to keep them, as with ``keep=10``.
-        missed: the relevant items that are not above the cutoff of the metric; for a
-            metric without one, not among the first. The best grades come first: item,
-            grade, and rank, which is None for one that was not found.
-        looked: the rank down to which judged items were searched for; None if that is
-            the whole list, so that an item without a rank was not retrieved.
+            None for an unjudged one. Unjudged items are here only if `evaluate` kept
+            them, as with ``keep=10``.
+        missed: the relevant items that are not above the cutoff of the metric or, if it
+            has none, not among the first. The best grades come first: item, grade, and
+            rank, which is None if the item was not found.
+        looked: the rank down to which judged items were searched for; None for the
+            whole list, so that an item without a rank was not retrieved.
     """
 
     query: Any
@@ -104,7 +105,7 @@ class WorstQuery:
 
 
 class ByQuery(Sequence[T]):
-    """A sequence of the records of some queries, which it has as `queries`."""
+    """A sequence of the records of some queries, which are in `queries`."""
 
     __slots__ = ()
     queries: tuple[T, ...]
@@ -132,8 +133,9 @@ class Worst(ByQuery[WorstQuery]):
         metric: the metric.
         name: the name of the run.
         queries: the queries.
-        n_queries: the number of queries they are the worst of.
+        n_queries: the number of queries from which they are the worst.
         keep: how many first items of each list were kept, 0 if none were.
+        unit: what a query is called: query, or user.
 
     >>> import rankine as rk
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 2, "d": 1}}
@@ -148,6 +150,7 @@ class Worst(ByQuery[WorstQuery]):
     queries: tuple[WorstQuery, ...]
     n_queries: int
     keep: int
+    unit: str = QUERY
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
@@ -170,14 +173,16 @@ class Worst(ByQuery[WorstQuery]):
 
 
 def plain(value: Any) -> Any:
-    """Turn a number of NumPy into one of Python."""
+    """Turn a NumPy number into a Python number."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def check_worst(metric: Metric) -> None:
+def check_worst(metric: Metric, unit: str = QUERY) -> None:
     """Refuse metrics that have no worst queries, or no known items."""
     if metric.fact.summary == "run":
-        msg = f"{metric} is one number for all queries, so no query is the worst"
+        msg = (
+            f"{metric} is one number for all {plural(unit)}, so no {unit} is the worst"
+        )
     elif isinstance(metric, ListMetric):
         msg = (
             f"{metric} looks at whole lists, not at judged items that could be missed; "
@@ -185,8 +190,8 @@ def check_worst(metric: Metric) -> None:
         )
     elif metric.higher_is_better is None:
         msg = (
-            f"{metric} is neither better nor worse when it is larger, so no query is "
-            "the worst"
+            f"{metric} has no direction: neither larger nor smaller is better, so no "
+            f"{unit} is the worst"
         )
     else:
         return
@@ -197,18 +202,19 @@ def worst_of(evaluation: Evaluation, label: str, n: int) -> Worst:
     """Return the queries on which a metric is worst; see `Evaluation.worst`."""
     check_count("n", n, least=1)
     bound, table = table_of(evaluation, label)
-    check_worst(bound)
+    check_worst(bound, evaluation.unit)
     values = evaluation.summaries[label].values
     rows = chosen(bound, values, n)
     trail = _trail(evaluation, table, rows)
     ids = [table.ids[int(row)] for row in rows]
     queries = worst_queries(bound, ids, values[rows], trail)
     n_known = int(np.count_nonzero(~np.isnan(values)))
-    return Worst(label, evaluation.name, queries, n_known, trail.keep)
+    name, unit = evaluation.name, evaluation.unit
+    return Worst(label, name, queries, n_known, trail.keep, unit)
 
 
 def table_of(evaluation: Evaluation, label: str) -> tuple[Metric, Any]:
-    """Return a metric as it was computed, and the table it was computed from."""
+    """Return a metric as computed, and the table it was computed from."""
     plan, tables = evaluation.plan, evaluation.tables
     number = plan.labels.index(label)
     for group, table in zip(plan.groups, tables, strict=True):
@@ -265,7 +271,7 @@ def _trail(evaluation: Evaluation, table: Any, queries: Ints) -> Trail:
 
 
 def chosen(metric: Metric, values: Floats, n: int) -> Ints:
-    """Return the queries with the n worst values; equal ones as they stand.
+    """Return the queries with the n worst values; equal ones in their order.
 
     Queries without a value are left out.
     """
@@ -277,7 +283,7 @@ def chosen(metric: Metric, values: Floats, n: int) -> Ints:
 def worst_queries(
     metric: Metric, ids: Sequence[Any], values: Floats, trail: Trail
 ) -> tuple[WorstQuery, ...]:
-    """Return the record of some queries, of which ids, values and items are given."""
+    """Return the records of some queries, given their ids, values and items."""
     records = []
     shown = trail.keep or TOP
     limit = metric.depth or shown
@@ -306,7 +312,7 @@ def worst_queries(
 
 
 def _graded(top: list[tuple[int, Any]], grades: dict[Any, float]) -> list[TopItem]:
-    """Give the first items of a list their grades; ids may be text on one side only."""
+    """Add grades to the first items of a list; ids may be text on one side only."""
     texts = {str(item): grade for item, grade in grades.items()}
     return [
         TopItem(rank, item, grades.get(item, texts.get(str(item))))

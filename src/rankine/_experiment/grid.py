@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankine._metrics.names import parse, parse_all
+from rankine._evaluate.plan import with_names
+from rankine._metrics.names import canonical_name, parse
 from rankine.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
@@ -30,21 +31,36 @@ _MOST = 10_000
 """Values of one range, and combinations of one metric."""
 _LARGEST = 1 << 53
 _LONG = 60
-Placed = list[tuple["Metric", "Document", "Path"]]
 
 
-def metrics_of(document: Document, path: Path, problems: Problems) -> Placed:
+class Placed(NamedTuple):
+    """A metric of an experiment.
+
+    Attributes:
+        metric: the metric.
+        name: the name under which it was asked for.
+        document: the file that asks for it.
+        path: where in the file.
+    """
+
+    metric: Metric
+    name: str
+    document: Document
+    path: Path
+
+
+def metrics_of(document: Document, path: Path, problems: Problems) -> list[Placed]:
     """Return the metrics that a part of a document stands for, with their places."""
     data: Any = document.data
     for step in path:
         data = data[step]
-    placed: Placed = []
+    placed: list[Placed] = []
     entries = data if isinstance(data, list) else [data]
     for number, entry in enumerate(entries):
         here = (*path, number) if isinstance(data, list) else path
         if isinstance(entry, str):
             with problems.of(document, here):
-                placed += [(metric, document, here) for metric in parse_all(entry)]
+                placed += _read(entry, document, here)
         elif isinstance(entry, dict):
             for name, grid in entry.items():
                 _add(placed, document, (*here, name), grid, problems)
@@ -54,7 +70,7 @@ def metrics_of(document: Document, path: Path, problems: Problems) -> Placed:
     if not placed and not problems.touch(document, path):
         problems.add(document, path, "no metrics are given; name at least one")
     first: dict[Metric, Path] = {}
-    for metric, _, here in placed:
+    for metric, _, _, here in placed:
         if metric in first:
             line = document.place(first[metric], key=True).line
             what = f"{metric} is given twice; it is also in line {line}"
@@ -64,7 +80,11 @@ def metrics_of(document: Document, path: Path, problems: Problems) -> Placed:
 
 
 def _add(
-    placed: Placed, document: Document, path: Path, grid: Any, problems: Problems
+    placed: list[Placed],
+    document: Document,
+    path: Path,
+    grid: Any,
+    problems: Problems,
 ) -> None:
     """Add the metrics of one grid."""
     name = str(path[-1])
@@ -79,9 +99,13 @@ def _add(
                 raise ParameterError(msg)
             for cutoff, where in _listed(grid, path):
                 with problems.of(document, where):
-                    placed.append((metric @ _plain(cutoff), document, where))
+                    cut = metric @ _plain(cutoff)
+                    asked = f"{name}{cutoff}"
+                    same = canonical_name(asked) == str(cut)
+                    label = asked if same else str(cut)
+                    placed.append(Placed(cut, label, document, where))
         elif grid is None:
-            placed += [(metric, document, path) for metric in parse_all(name)]
+            placed += _read(name, document, path)
         elif isinstance(grid, dict):
             metric = parse(name)
             axes = [_axis(metric, document, (*path, key), problems) for key in grid]
@@ -95,13 +119,18 @@ def _add(
                 where = cell[-1][2] if cell else path
                 with problems.of(document, where):
                     bound = metric(**{key: value for key, value, _ in cell})
-                    placed.append((bound, document, where))
+                    placed.append(Placed(bound, str(bound), document, where))
         else:
             what = (
                 f"expected the parameters of {name}, such as {name}: "
                 f"{{cutoff: [5, 10]}}, or {name}@: [5, 10] for cutoffs"
             )
             problems.add(document, path, what)
+
+
+def _read(text: str, document: Document, path: Path) -> list[Placed]:
+    """Return the metrics that a name stands for."""
+    return [Placed(*named, document, path) for named in with_names(text)]
 
 
 def _check_once(metric: Metric, keys: list[str]) -> None:

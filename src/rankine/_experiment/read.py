@@ -34,7 +34,7 @@ from rankine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sized
+    from collections.abc import Iterable, Sized
 
     from rankine._conventions.convention import Convention
     from rankine._evaluate.evaluate import Job
@@ -58,7 +58,7 @@ class Planned:
         text: what stands in it, and in the files of metrics and conventions it names.
         said: the file as a record.
         runs: the paths of the runs, by their names.
-        metrics: what is computed of every run.
+        metrics: what is computed of every run, by the names asked for.
         conventions: by their names, as they are chosen.
         settings: how runs are compared.
         margins: the margins of equivalence, by metric.
@@ -69,7 +69,7 @@ class Planned:
     text: dict[str, str]
     said: Experiment
     runs: dict[str, str]
-    metrics: tuple[Metric, ...]
+    metrics: dict[str, Metric]
     conventions: dict[str, str | Convention]
     settings: Settings
     margins: dict[str, float]
@@ -105,9 +105,13 @@ class Planned:
         """Return the options of an evaluation under one of the conventions."""
         return _options(self.said, self.path.parent, self.conventions[convention])
 
-    def job(self, convention: str, metrics: tuple[Metric, ...]) -> Job:
-        """Return what is to be computed of a run."""
-        return prepare(metrics, self.options(convention))
+    def job(self, convention: str, names: Iterable[str]) -> Job:
+        """Return what is to be computed of a run: the metrics of some names."""
+        names = tuple(names)
+        metrics = tuple(self.metrics[name] for name in names)
+        job = prepare(metrics, self.options(convention))
+        job.plan = job.plan.under(names)
+        return job
 
 
 def _size(runs: Sized, conventions: Sized, metrics: Sized) -> str:
@@ -140,18 +144,18 @@ def read_experiment(
     runs = _runs(document, place.parent, problems)
     _files(document, place.parent, problems)
     folder = _output(document, place.parent, problems) if output is None else output
-    plain = tuple(metric for metric, _, _ in metrics)
+    asked = {placed.name: placed.metric for placed in metrics}
     settings, margins = Settings(), dict[str, float]()
     if said is not None and said.compare is not None:
         settings, margins = _comparing(
-            document, said, said.compare, runs, plain, problems
+            document, said, said.compare, runs, tuple(asked), problems
         )
     if said is not None and metrics:
         _fitting(document, place.parent, said, metrics, conventions, settings, problems)
-    cells = len(runs) * len(conventions) * len(plain)
+    cells = len(runs) * len(conventions) * len(asked)
     if cells > max_cells:
         what = (
-            f"{_size(runs, conventions, plain)} are {cells:,} cells; at most "
+            f"{_size(runs, conventions, asked)} are {cells:,} cells; at most "
             f"{max_cells:,} are computed (--max-cells)"
         )
         problems.add(document, (), what)
@@ -159,7 +163,7 @@ def read_experiment(
         raise problems.error(str(place))
     read = {name: part.text for name, part in texts.items()}
     return Planned(
-        place, read, said, runs, plain, conventions, settings, margins, Path(folder)
+        place, read, said, runs, asked, conventions, settings, margins, Path(folder)
     )
 
 
@@ -182,7 +186,7 @@ def _part(document: Document, key: str) -> Any:
 
 def _metrics(
     document: Document, folder: Path, problems: Problems, texts: dict[str, Document]
-) -> Placed:
+) -> list[Placed]:
     """Return the metrics, of this file or of the one that it names."""
     data = _part(document, "metrics")
     if data is None or problems.touch(document, ("metrics",)):
@@ -357,7 +361,7 @@ def _options(said: Experiment, folder: Path, convention: str | Convention) -> Op
 
 
 def _fitting(
-    document: Document, folder: Path, said: Experiment, metrics: Placed,
+    document: Document, folder: Path, said: Experiment, metrics: list[Placed],
     conventions: dict[str, str | Convention], settings: Settings, problems: Problems,
 ) -> None:  # fmt: skip
     """See that every metric can be computed under every convention."""
@@ -376,11 +380,11 @@ def _fitting(
             return
         by = None if said.compare is None else said.compare.by
         compared = []
-        for metric, home, path in metrics:
+        for metric, _, home, path in metrics:
             with problems.of(home, path):
                 job = prepare(metric, options)
                 job.check(judged=said.qrels is not None)
-                compared.append(is_comparable(metric, job.plan.bound[0], settings, by))
+                compared.append(is_comparable(job.plan.bound[0], settings, by))
         if said.compare is not None and compared and not any(compared):
             what = "no metric has a value per query to compare runs by"
             problems.add(document, ("compare",), what, key=True)
@@ -397,15 +401,13 @@ def _check_column(part: str, column: Any) -> None:
     check_parts({name: column}, (*ALIASES, "weight"))
 
 
-def is_comparable(
-    metric: Metric, bound: Metric, settings: Settings, by: object
-) -> bool:
+def is_comparable(bound: Metric, settings: Settings, by: object) -> bool:
     """Whether runs can be compared by a metric: not all have values per query."""
     try:
         if bound.fact.without is None:
-            check_metric(metric, bound)
+            check_metric(str(bound), bound)
         else:
-            check_whole(metric, bound, settings, segmented=by is not None)
+            check_whole(str(bound), bound, settings, segmented=by is not None)
     except ParameterError:
         return False
     return True
@@ -413,7 +415,7 @@ def is_comparable(
 
 def _comparing(
     document: Document, said: Experiment, asked: Comparing, runs: dict[str, str],
-    metrics: tuple[Metric, ...], problems: Problems,
+    metrics: tuple[str, ...], problems: Problems,
 ) -> tuple[Settings, dict[str, float]]:  # fmt: skip
     settings = Settings(
         asked.test, asked.correction, asked.family, asked.confidence, asked.draws,
@@ -427,7 +429,7 @@ def _comparing(
             check_baseline(asked.baseline, tuple(runs))
     if metrics:
         with problems.of(document, ("compare", "margin")):
-            margins = margins_of(asked.margin, tuple(map(str, metrics)))
+            margins = margins_of(asked.margin, metrics)
     if len(runs) == 1:
         what = "there is only one run, and nothing to compare it with"
         problems.add(document, ("compare",), what, key=True)

@@ -22,6 +22,7 @@ from rankine._evaluate.worst import table_of as joined_of
 from rankine._experiment.inputs import FILES
 from rankine._experiment.read import is_comparable
 from rankine._experiment.store import Store, digest, parquet_of
+from rankine._metrics.names import canonical_name
 from rankine._report.comparison import latex_cells, markdown_cells
 from rankine._report.export import cells as numbers_of
 from rankine._report.export import (
@@ -94,7 +95,7 @@ class ExperimentResult:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The names of the metrics."""
+        """The names of the metrics, as they were asked for."""
         return tuple(self._first.summaries)
 
     @property
@@ -182,9 +183,9 @@ class ExperimentResult:
     def _compared(self, evaluations: dict[str, Evaluation]) -> Comparison:
         first = next(iter(evaluations.values()))
         asked = [
-            str(metric)
-            for metric, bound in zip(first.metrics, first.bound, strict=True)
-            if is_comparable(metric, bound, self.settings, self.segments)
+            name
+            for name, bound in zip(first.summaries, first.bound, strict=True)
+            if is_comparable(bound, self.settings, self.segments)
         ]
         if not asked:
             msg = f"{self.folder}: no metric has a value per query to compare"
@@ -342,6 +343,7 @@ def _record(
         "files": files,
         "runs": runs,
         "metrics": list(result.metrics),
+        "names": {name: canonical_name(name) for name in result.metrics},
         "comparing": {
             "asked": result.compares,
             "baseline": result.baseline,

@@ -39,7 +39,7 @@ class Cell:
     Attributes:
         run: the name of the run.
         convention: the name of the convention.
-        metric: the metric, as text.
+        metric: the metric, by the name asked for.
         hash: a hash of all that its value depends on.
         done: whether it has been computed.
     """
@@ -66,10 +66,9 @@ def hashes(planned: Planned, inputs: Inputs, run: str, convention: str) -> list[
         "preset": job.plan.preset,
     }
     return [
-        digest(
-            shared | {"metric": str(asked), "bound": repr(bound), "own": _own(bound)}
-        )
-        for asked, bound in zip(job.plan.asked, job.plan.bound, strict=True)
+        # Also of the name, which is in notes.
+        digest(shared | {"metric": name, "bound": repr(bound), "own": _own(bound)})
+        for name, bound in zip(job.plan.labels, job.plan.bound, strict=True)
     ]
 
 
@@ -86,8 +85,8 @@ def cells_of(planned: Planned, inputs: Inputs, store: Store) -> Iterator[list[Ce
             digests = hashes(planned, inputs, run, convention)
             missing = set(store.missing(digests))
             yield [
-                Cell(run, convention, str(metric), cell_hash, number not in missing)
-                for number, (metric, cell_hash) in enumerate(
+                Cell(run, convention, name, cell_hash, number not in missing)
+                for number, (name, cell_hash) in enumerate(
                     zip(planned.metrics, digests, strict=True)
                 )
             ]
@@ -107,8 +106,9 @@ class Reader:
         """Return what is to be computed: some of the metrics."""
         key = convention, numbers
         if key not in self._jobs:
-            metrics = tuple(self.planned.metrics[number] for number in numbers)
-            self._jobs[key] = self.planned.job(convention, metrics)
+            every = list(self.planned.metrics)
+            names = [every[number] for number in numbers]
+            self._jobs[key] = self.planned.job(convention, names)
         return self._jobs[key]
 
     def _truth(self, job: Job) -> Truth | None:
@@ -255,7 +255,7 @@ def _in_processes(
     report: Callable[[str, int, int], None],
     done: int,
 ) -> None:
-    for metric in planned.metrics:
+    for metric in planned.metrics.values():
         if metric.fact.origin is not None:
             lacking = f"{metric} is your own metric, which other processes do not have"
             msg = f"{lacking}; use jobs=1"

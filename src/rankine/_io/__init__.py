@@ -3,8 +3,12 @@
 - sources: the four forms of judgements and runs; rows turns any of them into rows.
 - formats: the registry of formats; files and bytes open them, unpack unpacks them, and
   detect recognises them; csv, trec, json, parquet read them.
-- columns: which column is what; fields: of text; values: ids and numbers of any type.
-- mappings, records, frames, matrices, batches: what Python holds.
+- save: runs and judgements in a file; writers: one for each format that is written.
+- columns: which column is what; fields: of text; cells: of lists; values: ids and
+  numbers of any type.
+- mappings, records, frames, matrices, batches: what Python holds; irds: judgements of
+  ir_datasets. shapes: what libraries hand out, brought to one of these; hits: the
+  results of one query in it.
 - tables, logs, items, texts: logs, features of items and texts.
 - repeats: repeated rows, and what a lenient reader drops; itself: one table as both
   sides; text_columns: texts that Python holds, as a column.
@@ -19,6 +23,8 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from rankine._base.checks import check_count
 from rankine._base.forks import need_threads
 from rankine._conventions.convention import BY_RANK
@@ -28,21 +34,24 @@ from rankine._io.columns import (
     ALIASES,
     ALIASES_OF_TABLES,
     check_parts,
-    known_columns,
 )
-from rankine._io.frames import from_frame, is_column, is_frame, open_frame
-from rankine._io.matrices import from_sparse, refuse_topk
-from rankine._io.records import from_entries, from_records
+from rankine._io.frames import is_column, is_frame, open_frame
+from rankine._io.irds import PREFIX, read_dataset
+from rankine._io.matrices import from_sparse
+from rankine._io.records import are_records, from_entries, from_records
 from rankine._io.rows import lenient_rows, turned
+from rankine._io.shapes import of_frame, plainer
 from rankine._io.sources import (
     MAX_BYTES,
     PLAIN,
-    File,
+    Dense,
+    Given,
     Lists,
     Reading,
     Rows,
     Source,
     Stream,
+    bare,
     is_sparse,
     refuse_empty,
 )
@@ -67,33 +76,37 @@ def read(
     """
     if how is not PLAIN:
         _check(how)
-    source = _read(data, role, how, name or role)
-    if how.lower_is_better and role == "run":
-        return turned(source)
-    return source
+    data = bare(data)
+    if isinstance(data, Source):
+        return _as_read(data, role, how)
+    return _as_scores(_read(data, role, how, name or role), role, how)
+
+
+def _as_scores(source: Source, role: Role, how: Reading) -> Source:
+    """Turn distances into scores, if a run has them."""
+    return turned(source) if how.lower_is_better and role == "run" else source
 
 
 def _read(data: Any, role: Role, how: Reading, name: str) -> Source:
+    data = plainer(data, role, how, name)
     if isinstance(data, Source):
-        return _as_read(data, role, how)
+        return data
     if how.grades is not None and is_sparse(data):
         raise _no_words()
-    if type(data).__name__ == "DatasetDict":
-        splits = ", ".join(map(repr, data))
-        msg = f"cannot read {name} from a DatasetDict; pass one of its splits: {splits}"
-        raise FormatError(msg)
     if isinstance(data, (list, tuple)):
-        refuse_topk(data)
         return _of_list(data, role, how, name)
     if isinstance(data, Mapping) and not is_sparse(data):
         return from_entries(data, role, how, name)
     need_threads()
     if isinstance(data, (str, os.PathLike)):
-        return files.read_path(Path(os.fsdecode(data)), role, how)
+        place = os.fsdecode(data)
+        if place.startswith(PREFIX):
+            return read_dataset(place, role, how)
+        return files.read_path(Path(place), role, how)
     if role == "run" and is_batches(data) and (how.memory or not is_frame(data)):
         return read_batches(data, how, name)
     if is_frame(data):
-        return from_frame(data, role, how, name=name)
+        return of_frame(data, role, how, name)
     if is_sparse(data):
         return from_sparse(data, role, name)
     msg = (
@@ -118,19 +131,6 @@ def _hint(data: Any, role: Role) -> str:
         "; wrap a matrix of grades with from_scores, or pass the lists of relevant "
         "items, x.tolist()"
     )
-
-
-def are_records(data: Sequence[Any], how: Reading) -> bool:
-    """Say whether the entries of a list are rows that name their queries."""
-    return bool(data) and all(_is_record(entry, how) for entry in data)
-
-
-def _is_record(entry: Any, how: Reading) -> bool:
-    """Say whether this is a row that names its query, and not {item: number}."""
-    if not isinstance(entry, dict) or not all(isinstance(key, str) for key in entry):
-        return False
-    column = (how.columns or {}).get("query")
-    return column in entry or bool(known_columns(list(entry), "user"))
 
 
 def _of_list(data: Sequence[Any], role: Role, how: Reading, name: str) -> Source:
@@ -165,7 +165,7 @@ def _hint_of_entry(entry: Any, role: Role) -> str:
 
 
 def _as_read(source: Source, role: Role, how: Reading) -> Source:
-    """Use what was read before; its file is read again if that must be otherwise."""
+    """Use what was read before; what it was read from is read again if need be."""
     if source.role not in {None, role}:
         words = {"run": "a run", "qrels": "judgements"}
         was, wanted = words[source.role], words[role]
@@ -173,22 +173,40 @@ def _as_read(source: Source, role: Role, how: Reading) -> Source:
         raise DataError(msg)
     if not isinstance(source, Lists):
         need_threads()
-    file = source.file
-    if file is None and how.grades is not None:
-        raise _no_words()
-    asked = None if file is None else combined(file.how, how)
-    if file is None or asked is None or _is_same(file.how, asked, source):
+    given = source.given
+    if given is None:
+        if how.grades is not None:
+            raise _no_words()
+        left = source if how.subtopics else _without_subtopics(source)
+        return _as_scores(left, role, how)
+    asked = combined(given.how, how)
+    if _is_same(given.used, asked, source):
         return source
-    if file.stamps is None:
+    return read_again(given, role, asked, source.name)
+
+
+def read_again(given: Given, role: Role, how: Reading, name: str) -> Source:
+    """Read data in another way than before, unless they can be read only once."""
+    if given.stamps is None:
         msg = (
-            f"{source.name} can be read only once, and was already read in another "
-            "way; write it to a file and give its path"
+            f"{name} can be read only once, and was already read in another way; write "
+            "it to a file and give its path"
         )
         raise DataError(msg)
-    if files.stamps_of(file.place) != file.stamps:
-        msg = f"{source.name}: has changed since it was read; read it again"
+    if isinstance(given.data, Path) and files.stamps_of(given.data) != given.stamps:
+        msg = f"{name}: has changed since it was read; read it again"
         raise FormatError(msg)
-    return files.read_path(file.place, role, asked)
+    if given.again is not None:
+        return given.again(how)
+    source = read(given.data, role, how, name)
+    return lenient_rows(source, role) if given.how.lenient else source
+
+
+def _without_subtopics(source: Source) -> Source:
+    """Leave out the subtopics of judgements, as where they are not asked for."""
+    if isinstance(source, Rows) and "subtopic" in source.frame.columns:
+        return replace(source, frame=source.frame.drop("subtopic"))
+    return source
 
 
 def combined(before: Reading, how: Reading) -> Reading:
@@ -203,6 +221,8 @@ def combined(before: Reading, how: Reading) -> Reading:
         grades=before.grades or how.grades,
         encoding=before.encoding,
         max_bytes=before.max_bytes,
+        lenient=before.lenient or how.lenient,
+        lower_is_better=before.lower_is_better or how.lower_is_better,
     )
 
 
@@ -221,10 +241,11 @@ def _no_words() -> ParameterError:
 
 def opens_again(data: Any) -> bool:
     """Say whether data can be read a second time, in another way."""
+    data = bare(data)
     if isinstance(data, (str, os.PathLike)):
         return files.stamps_of(Path(os.fsdecode(data))) is not None
     if isinstance(data, (Rows, Stream)):
-        return data.file is not None and data.file.stamps is not None
+        return data.given is not None and data.given.stamps is not None
     return True
 
 
@@ -300,92 +321,36 @@ def _check(how: Reading, parts: Collection[str] = ALIASES) -> None:
     check_count("max_bytes", how.max_bytes, least=1)
 
 
-def read_run(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002 - the word users know
-    columns: Mapping[str, Any] | None = None,
-    encoding: str | None = None,
-    max_bytes: int = MAX_BYTES,
-) -> Source:
-    """Read a run from a file.
+def remembered(data: Any, role: Role, how: Reading, name: str | None = None) -> Source:
+    """Read data, and remember them, as they may have to be read otherwise later.
 
-    Args:
-        path: a file, a folder or a pattern of files, or ``-`` for standard input, in
-            any of the formats, compressed or not.
-        format: ``trec``, ``trec-loose``, ``msmarco``, ``csv``, ``tsv``, ``beir``,
-            ``movielens``, ``recbole``, ``parquet``, ``arrow``, ``json`` or ``ndjson``;
-            recognised by the content if not given.
-        columns: which column is what, as ``{"query": "userID", "item": ...}``, or by
-            their numbers from 1.
-        encoding: the encoding of text that is not UTF-8.
-        max_bytes: how many bytes may be read, after unpacking.
-
-    Returns:
-        What `evaluate` takes as a run.
+    What only a lenient reader takes is kept, unless it can be read only once: who
+    evaluates it may be lenient, and who is not is told then what is wrong.
     """
-    how = Reading(
-        format=format, columns=columns, encoding=encoding, max_bytes=max_bytes
-    )
-    return _read_file(path, "run", how)
-
-
-def read_qrels(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002 - the word users know
-    columns: Mapping[str, Any] | None = None,
-    grades: Mapping[Any, float] | None = None,
-    encoding: str | None = None,
-    max_bytes: int = MAX_BYTES,
-) -> Source:
-    """Read judgements from a file.
-
-    Args:
-        path: a file, a folder or a pattern of files, or ``-`` for standard input, in
-            any of the formats, compressed or not.
-        format: ``trec``, ``csv``, ``tsv``, ``beir``, ``movielens``, ``recbole``,
-            ``parquet``, ``arrow``, ``json`` or ``ndjson``; recognised by the content if
-            not given.
-        columns: which column is what, as ``{"query": "userID", "item": ...}``, or by
-            their numbers from 1.
-        grades: what each grade in words is worth, as ``{"Viewed": 0, "Clicked": 1}``.
-        encoding: the encoding of text that is not UTF-8.
-        max_bytes: how many bytes may be read, after unpacking.
-
-    Returns:
-        What `evaluate` takes as judgements.
-    """
-    how = Reading(
-        format=format,
-        columns=columns,
-        grades=grades,
-        encoding=encoding,
-        max_bytes=max_bytes,
-    )
-    return _read_file(path, "qrels", how)
-
-
-def _read_file(path: Any, role: Role, how: Reading) -> Source:
-    """Read a file, and remember how, as it may have to be read otherwise later."""
-    if not isinstance(path, (str, os.PathLike)):
-        return read(path, role, how)
+    data = bare(data)
     _check(how)
-    need_threads()
-    place = Path(os.fsdecode(path))
-    stamps = files.stamps_of(place)
+    stamps: tuple[tuple[str, int, int], ...] | None = ()
+    if isinstance(data, (str, os.PathLike)):
+        need_threads()
+        data = Path(os.fsdecode(data))
+        stamps = files.stamps_of(data)
+    batches = is_batches(data) and not isinstance(data, pl.LazyFrame)
+    used = how
     try:
-        source = files.read_path(place, role, how)
+        source = read(data, role, how, name)
     except DataError as error:
-        if stamps is None:
+        if batches or stamps is None or how.lenient:
             raise
-        # Who evaluates it may be lenient; who is not is told then what is wrong.
-        how = replace(how, lenient=True)
+        used = replace(how, lenient=True)
         try:
-            source = files.read_path(place, role, how)
+            source = read(data, role, used, name)
         except DataError:
             raise error from None
-    return replace(source, file=File(place, how, stamps))
+    if how.lenient:
+        source = lenient_rows(source, role)
+    if batches or isinstance(data, Source) or isinstance(source, Dense):
+        return source
+    return replace(source, given=Given(data, how, used, stamps))
 
 
 def read_table(

@@ -17,6 +17,7 @@ from rankine._io.frames import (
     is_frame,
     open_frame,
     reason,
+    refuse_distances,
     resolved,
     rows_of,
 )
@@ -58,6 +59,7 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
     if first is None:
         raise no_rows(name)
     column_of = resolved(first, "run", how)
+    refuse_distances(column_of, "run", how, name)
     head = rows_of(first, "run", how, column_of)
     begun = [first]
     found = head.contradiction
@@ -85,6 +87,7 @@ def read_batches(data: Any, how: Reading, name: str) -> Rows | Stream:
         contradiction=found,
         memory=how.memory,
         once=True,
+        unit=head.unit,
     )
     return in_one(stream) if how.memory is None else stream
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankine._io.values import kind_of
@@ -33,7 +34,8 @@ _QUERY = (
         "query_id", "qid", "q_id", "query-id", "user_id", "userid", "uid", "u_id",
         "session_id", "sessionid", "topic_id",
     ),
-    ("query", "user", "topic"),
+    ("query", "user", "topic", "user_idx", "query_idx", "query_index"),
+    ("user_input", "question", "request"),
 )  # fmt: skip
 _ITEM = (
     (
@@ -41,31 +43,75 @@ _ITEM = (
         "corpus-id", "corpus_id", "document_id", "document-id", "movieid", "movie_id",
         "object_id", "pid",
     ),
-    ("item", "docid", "doc", "document"),
+    ("item", "docid", "doc"),
+    ("item_idx", "doc_idx", "passage_id", "chunk_id", "node_id", "doc_uri"),
+    ("document",),
     ("items", "docs", "doc_ids", "item_ids"),
 )  # fmt: skip
 # A record may hold both what was retrieved and what is relevant: the role decides.
 _OF_ROLE = {
-    "run": ("retrieved", "retrieved_ids", "recommended", "recommendations", "results"),
-    "qrels": ("relevant", "relevant_ids", "expected", "ground_truth", "truth"),
-}
+    "run": (
+        "retrieved", "retrieved_ids", "recommended", "recommendations", "results",
+        "retrieved_context_ids", "retrieved_doc_ids", "retrieved_docs",
+        "retrieved_documents", "retrieved_context",
+    ),
+    "qrels": (
+        "relevant", "relevant_ids", "expected", "ground_truth", "truth",
+        "reference_context_ids", "relevant_doc_ids", "relevant_docs",
+        "relevant_documents", "expected_ids", "expected_retrieved_context", "gold",
+        "gold_ids",
+    ),
+}  # fmt: skip
 _GRADE = (
     (
-        "grade", "relevance", "rel", "label", "target", "true", "true_rating",
+        "grade", "grades", "relevance", "rel", "label", "target", "true", "true_rating",
         "actual", "r_ui",
     ),
-    ("rating", "score", "click", "weight", "reward"),
+    ("rating", "score", "click", "clicks", "weight", "reward"),
 )  # fmt: skip
+DISTANCES = ("distance", "_distance", "distances", "dist", "$dist")
+"""What numbers are called of which the smallest is usually the best."""
 _SCORE = (
     (
         "score", "sim", "prediction", "pred", "predicted", "predicted_rating", "est",
         "output",
     ),
     ("rating", "weight"),
+    ("similarity", "relevance_score", "scores"),
+    DISTANCES,
 )  # fmt: skip
 _RANK = (("rank", "position", "ordinal"), ("pos",))
 # What the objects in a list may have besides.
-_IN_OBJECTS = {"item": ("id", "_id"), "score": ("_score",)}
+_IN_OBJECTS = {
+    "item": (
+        "id",
+        "_id",
+        "chunk_id",
+        "node_id",
+        "doc_uri",
+        "uuid",
+        "objectID",
+        "file_id",
+        "pk",
+    ),
+    "score": ("_score", "@search.score", "_rankingScore", "_relevance_score"),
+}
+IDS_OF_HITS = (
+    "node_id", "chunk_id", "doc_id", "document_id", "docid", "docno", "item_id",
+    "corpus_id", "passage_id", "pid", "id", "_id", "id_", "uuid", "objectID",
+    "file_id", "pk", "doc_uri",
+)  # fmt: skip
+"""The attributes in which objects have their id, the likeliest first."""
+SCORES_OF_HITS = (
+    "rerank_score", "score", "_score", "relevance_score", "similarity", "certainty",
+    "relevance",
+)  # fmt: skip
+"""The attributes in which they have their score."""
+_TEXTS: dict[Role, tuple[str, ...]] = {
+    "run": ("retrieved_contexts", "contexts", "retrieved_texts"),
+    "qrels": ("reference_contexts", "expected_texts"),
+}
+"""What tools call the texts of items, beside which there may be no ids."""
 _RATINGS = {"rating", "ratings", "true_rating", "r_ui", "stars", "star_rating"}
 _OF_BEIR = {"corpus-id", "corpus_id"}
 _SUBTOPIC = (("subtopic", "subtopic_id", "sub_topic", "aspect", "intent"),)
@@ -80,8 +126,8 @@ ALIASES = {
 }
 # The first name that the table has is used here, and none is ambiguous.
 ALIASES_OF_TABLES: dict[str, tuple[str, ...]] = {
-    "user": tuple(name for tier in _QUERY for name in tier),
-    "item": tuple(name for tier in _ITEM[:2] for name in tier),
+    "user": tuple(name for tier in _QUERY[:2] for name in tier),
+    "item": tuple(name for tier in _ITEM[:4] for name in tier),
     "reward": ("click", "reward", "clicked", "clicks"),
     "propensity": ("propensity", "propensity_score", "pscore"),
     "predicted": ("predicted", "predicted_reward", "prediction", "expected_reward"),
@@ -91,12 +137,30 @@ ALIASES_OF_TABLES: dict[str, tuple[str, ...]] = {
 }
 """The parts of logs and recommendations, and by which names they are known."""
 UNITS: dict[str, tuple[str, ...]] = {
-    "user": ("user_id", "userid", "uid", "u_id", "user"),
-    "query": ("query_id", "qid", "q_id", "query-id", "query"),
+    "user": ("user_id", "userid", "uid", "u_id", "user", "user_idx"),
+    "query": (
+        "query_id",
+        "qid",
+        "q_id",
+        "query-id",
+        "query",
+        "query_idx",
+        "query_index",
+    ),
     "session": ("session_id", "sessionid"),
     "topic": ("topic_id", "topic"),
 }
 """Kinds of ids by which rounds are matched; one kind is never matched with another."""
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_QUERY_WORDS = {
+    "query", "queries", "q", "search", "topic", "session", "input", "question",
+    "request", "prompt", "text",
+}  # fmt: skip
+_USER_WORDS = {
+    "user", "users", "u", "customer", "client", "visitor", "member", "reviewer",
+    "subscriber", "buyer", "shopper", "player", "viewer", "listener", "reader",
+}  # fmt: skip
+"""Words in the names of columns, by which results speak of queries or of users."""
 PARTS: dict[TableRole, tuple[str, ...]] = {
     "logged": ("user", "item", "reward", "propensity", "position"),
     "recommended": ("user", "item", "predicted", "probability", "position"),
@@ -115,12 +179,54 @@ _OF_ITEMS = {
     "app_name", "description", "abstract", "summary", "overview",
 }  # fmt: skip
 """Columns that name or describe single items; so does any that ends with _title."""
+_TYPED = re.compile(r"(.+):(?:token|token_seq|float|float_seq)")
+"""What RecBole calls a column, with the type of its values."""
 _UNNAMED = re.compile(r"column \d+")
 """What a column without a name in the header is called."""
 _HARMLESS = {
     "", "timestamp", "time", "date", "ts", "unix_timestamp", "iteration", "iter", "q0",
     "fold", "split", "index", "level_0", "unnamed: 0", "year",
 }  # fmt: skip
+
+
+def is_distance(name: str) -> bool:
+    """Say whether numbers are called distances.
+
+    >>> is_distance("_distance"), is_distance("metadata.distance"), is_distance("score")
+    (True, True, False)
+    """
+    return name.rpartition(".")[2].casefold() in DISTANCES
+
+
+def names_query(names: Sequence[str]) -> bool:
+    """Say whether one of the columns names queries."""
+    folded = _folded(names)
+    return any(not folded.keys().isdisjoint(tier) for tier in _QUERY)
+
+
+def names_lists(column: str, role: Role) -> bool:
+    """Say whether a column holds lists of items, by its name.
+
+    >>> names_lists("Retrieved", "run"), names_lists("item", "run")
+    (True, False)
+    """
+    return column.casefold() in _ITEM[-1] or of_role(column, role)
+
+
+def of_role(column: str, role: Role) -> bool:
+    """Say whether a column of items belongs to one role alone, by its name.
+
+    >>> of_role("recommendations", "run"), of_role("items", "run")
+    (True, False)
+    """
+    return column.casefold() in _OF_ROLE[role]
+
+
+def names_item(names: Sequence[str]) -> bool:
+    """Say whether one of the keys of an object names an item."""
+    folded = _folded([name for name in names if isinstance(name, str)])
+    known: set[str] = {*_IN_OBJECTS["item"]}.union(*_ITEM)
+    return not known.isdisjoint(folded)
 
 
 def is_of_single_items(name: str) -> bool:
@@ -155,6 +261,9 @@ def refuse_leftover(
     """
     value = "grade" if role == "qrels" else "score"
     used = set(column_of.values())
+    if of_role(column_of["item"], role):  # beside that of the other role, with its own
+        others = _SCORE if role == "qrels" else _GRADE
+        used |= {name for name in numeric if name.casefold() in {*chain(*others)}}
     left = [
         column
         for column in numeric
@@ -166,8 +275,8 @@ def refuse_leftover(
         msg = (
             f"{name} has no column with a known name for the {value}, but has numbers "
             f"in {_listed(left)}; say which one to use with columns={{{value!r}: "
-            f"{left[0]!r}}} or --col {value}={left[0]}, or, if there is none, "
-            f"--col {value}={NO_COLUMN}"
+            f"{left[0]!r}}} or --col {value}={left[0]}, or, if there is none, with "
+            f"columns={{{value!r}: {NO_COLUMN!r}}} or --col {value}={NO_COLUMN}"
         )
         raise ColumnNotFoundError(msg)
 
@@ -210,22 +319,55 @@ def resolve(
     folded = _folded(names)
 
     def by_name(part: str) -> str | None:
-        return _by_alias(folded, part, name, role)
+        found = _by_alias(folded, part, name, role)
+        if part == "score" and found is None and "user_idx" in folded:
+            # RePlay has one name for the grades of judgements and the scores of a run.
+            return next(iter(folded.get("relevance", ())), None)
+        return found
 
     chosen = choose(names, parts, columns or {}, name, by_name)
     for part in ("query", "item"):
         if part not in chosen:
-            known = ", ".join(ALIASES[part][0][:6])
-            likely = _likely(names, part)
-            msg = (
-                f"{name} has no column for the {part}; it has {_listed(names)}, and "
-                f"names such as {known} are recognised; say which one to use, e.g. "
-                f"columns={{'{part}': {likely!r}}} or --col {part}={likely}"
-            )
-            raise ColumnNotFoundError(msg)
+            raise _no_column(names, part, role, name)
     if not columns:
         _refuse_swapped(names, chosen, role, name)
     return chosen
+
+
+def _no_column(
+    names: Sequence[str], part: str, role: Role, name: str
+) -> ColumnNotFoundError:
+    folded = _folded(names)
+    texts = next((folded[text][0] for text in _TEXTS[role] if text in folded), None)
+    if part == "item" and texts is not None:
+        ids = {"run": "retrieved_ids", "qrels": "relevant_ids"}[role]
+        msg = (
+            f"{name}: {texts!r} has texts, which are no ids; give the ids of these "
+            f"texts in a column such as {ids}, or, to compare the texts themselves, "
+            f"columns={{'{role}.item': {texts!r}}} or --col {role}.item={texts}"
+        )
+        return ColumnNotFoundError(msg)
+    known = ", ".join(ALIASES[part][0][:6])
+    likely = _likely(names, part)
+    msg = (
+        f"{name} has no column for the {part}; it has {_listed(names)}, and names such "
+        f"as {known} are recognised; say which one to use, e.g. "
+        f"columns={{'{part}': {likely!r}}} or --col {part}={likely}"
+    )
+    return ColumnNotFoundError(msg)
+
+
+def answer_beside(names: Sequence[str], item: str) -> str | None:
+    """Return what shows that a column has answers in words instead of items.
+
+    >>> answer_beside(["question", "answer", "ground_truth"], "ground_truth")
+    'answer'
+    """
+    if item.casefold() not in {"ground_truth", "truth", "expected"}:
+        return None
+    folded = _folded(names)
+    signs = ("answer", "response", "contexts", "retrieved_contexts")
+    return next((folded[sign][0] for sign in signs if sign in folded), None)
 
 
 def resolve_object(
@@ -248,8 +390,10 @@ def resolve_object(
         known = _by_alias(folded, part, name, role)
         plain = next((key for key in _IN_OBJECTS.get(part, ()) if key in names), None)
         # "document" beside "id" is a text, and "doc_id" says more than "id" does.
-        named = known is not None and known.casefold().endswith(("id", "no"))
-        return plain or known if part == "item" and not named else known or plain
+        weak = known is None or is_distance(known)
+        if part == "item":
+            weak = known is None or not known.casefold().endswith(("id", "no"))
+        return plain or known if weak else known
 
     value = "grade" if role == "qrels" else "score"
     parts = ["item", value, *(("rank",) if role == "run" else ())]
@@ -337,6 +481,22 @@ def unit_of(column: str) -> str | None:
     """Say what kind of ids a column has: of users, queries, sessions or topics."""
     folded = column.casefold()
     return next((unit for unit, names in UNITS.items() if folded in names), None)
+
+
+def word_for(column: str) -> str:
+    """Return what the ids in a column of queries are called: users, or queries.
+
+    Sessions and topics are called queries. Empty if the name does not say.
+
+    >>> word_for("userId"), word_for("user_idx"), word_for("customer")
+    ('user', 'user', 'user')
+    >>> word_for("qid"), word_for("session_id"), word_for("key")
+    ('query', 'query', '')
+    """
+    words = {word.casefold().removesuffix("id") for word in _WORDS.findall(column)}
+    if words & _QUERY_WORDS:
+        return "query"
+    return "user" if words & _USER_WORDS else ""
 
 
 def told_column(names: Sequence[str], given: Any, name: str) -> str | None:
@@ -431,19 +591,26 @@ def _likely(names: Sequence[str], part: str) -> str:
 
 
 def _folded(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the columns by their names without regard to case."""
+    """Return the columns by their names without regard to case, nor to RecBole's types.
+
+    >>> _folded(["User_ID:token", "score"])
+    {'user_id': ['User_ID:token'], 'score': ['score']}
+    """
     folded: dict[str, list[str]] = {}
     for column in names:
-        folded.setdefault(column.casefold(), []).append(column)
+        typed = _TYPED.fullmatch(column) if ":" in column else None
+        folded.setdefault((typed[1] if typed else column).casefold(), []).append(column)
     return folded
 
 
 def _by_alias(
     folded: Mapping[str, list[str]], part: str, name: str, role: Role
 ) -> str | None:
-    tiers = ALIASES[part]
+    tiers: tuple[tuple[str, ...], ...] = ALIASES[part]
     if part == "item":
         tiers = (*tiers, _OF_ROLE[role])
+    if part == "grade" and not any(map(folded.keys().isdisjoint, _OF_ROLE.values())):
+        tiers = tiers[:1]  # in a record of both sides, others belong to the retrieved
     known = next((tier for tier in tiers if not folded.keys().isdisjoint(tier)), ())
     matches = [column for alias in known for column in folded.get(alias, [])]
     if len(matches) > 1:

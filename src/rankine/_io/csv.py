@@ -16,8 +16,10 @@ import polars as pl
 from rankine._base.contradiction import FIRST_BYTES, NO_CONTRADICTION, Contradiction
 from rankine._base.limits import limits
 from rankine._io.bytes import UNPACKED_BY_POLARS, after, decoded
-from rankine._io.columns import Role, swap_warnings
-from rankine._io.frames import reason, resolved, rows_of
+from rankine._io.cells import holds_lists
+from rankine._io.columns import Role, names_lists, swap_warnings, word_for
+from rankine._io.frames import reason, refuse_distances, resolved, rows_of
+from rankine._io.rows import may_be_distance
 from rankine._io.sources import Rows, Stream, with_rows
 from rankine._io.tables import OpenTable
 from rankine.errors import FormatError, RankineError
@@ -44,7 +46,8 @@ def read_separated(
     opened: Opened, sniffed: Sniffed, role: Role, how: Reading
 ) -> Rows | Stream:
     """Read text in columns; ids stay text, so that 007 is not 7."""
-    if sniffed.names is None:
+    headed = sniffed.names is not None
+    if not headed:
         # What the user said about the columns is in their names.
         sniffed = replace(sniffed, names=_names(sniffed, role))
         how = replace(how, columns=None)
@@ -59,7 +62,11 @@ def read_separated(
         source = _stream(opened, sniffed, column_of, how)
     else:
         source = rows_of(table, role, how, column_of)
-    return replace(source, contradiction=found) if found.n_lists else source
+    # Columns without a header have names of our own; ratings of MovieLens have users.
+    unit = "user" if sniffed.format == "movielens" else ""
+    unit = word_for(column_of["query"]) if headed else unit
+    found = found if found.n_lists else source.contradiction
+    return replace(source, contradiction=found, unit=unit)
 
 
 def _contradiction(
@@ -80,20 +87,41 @@ def _contradiction(
 def _in_parts(
     opened: Opened, sniffed: Sniffed, how: Reading, column_of: Mapping[str, str]
 ) -> bool:
-    """Say whether a run is read in parts: one with scores, in plain text, not small."""
+    """Say whether a run is read in parts: one with scores, in plain text, not small.
+
+    What only all of it can show is not: whether numbers are distances.
+    """
     return (
         opened.cut
+        and (
+            how.memory is not None
+            or not may_be_distance(column_of.get("score", ""), how)
+        )
         and (len(column_of) == 3 or how.memory is not None)  # noqa: PLR2004 - and a value
         and sniffed.mark != "::"
         and not sniffed.padded
         and b"\r" not in opened.head.replace(b"\r\n", b"")
+        and not _has_lists(opened, sniffed, column_of["item"])
     )
+
+
+def _has_lists(opened: Opened, sniffed: Sniffed, item: str) -> bool:
+    """Say whether cells of items hold lists, by their name or the first lines."""
+    if names_lists(item, "run"):
+        return True
+    text, _ = opened.first_lines(FIRST_BYTES, sniffed.skip)
+    try:
+        first = open_csv(opened, replace(sniffed, skip=0), text).load([item], ())[0]
+    except RankineError:
+        return False  # which will be told when all rows are read
+    return holds_lists(first[item], "run")
 
 
 def _stream(
     opened: Opened, sniffed: Sniffed, column_of: Mapping[str, str], how: Reading
 ) -> Stream:
     """Read a run in parts as long as they are regular, and then the rest as one."""
+    refuse_distances(column_of, "run", how, opened.name)
     ranked = "rank" in column_of and (how.by_rank or "score" not in column_of)
     value = column_of.get("rank" if ranked else "score")
     numeric = [] if value is None else [value]

@@ -325,6 +325,7 @@ def _together(
         warnings=_warnings(parts, name),
         contradiction=_contradiction(parts),
         column=parts[0].column,
+        unit=parts[0].unit,
         queries=all_lists(parts),
     )
 
@@ -392,6 +393,7 @@ def _streams_together(
         tag=sources[-1].tag,
         warnings=_warnings(sources, name),
         contradiction=_contradiction(sources),
+        unit=sources[0].unit,
         n_rows=_sum(source.n_rows for source in sources),
     )
 

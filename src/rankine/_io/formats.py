@@ -39,7 +39,8 @@ class Format:
         magic: how such files begin, if that tells the format, whatever the user says.
         detect: tells the format from the first bytes of a file. Text in fields has
             neither, and `detect.py` recognises it by names and contents of columns.
-        endings: how names of such files end; only for engines that cannot look inside.
+        endings: how names of such files end: only for those that are written, and for
+            engines that cannot look inside.
     """
 
     name: str
@@ -95,13 +96,13 @@ FORMATS = {
         Format("tsv", _read_fields, open=open_csv, endings=(".tsv",)),
         Format("beir", _read_fields, open=open_csv),
         Format("movielens", _read_fields),
-        Format("recbole", _read_fields, open=open_csv),
+        Format("recbole", _read_fields, open=open_csv, endings=(".inter",)),
         Format(
             "parquet",
             _read_parquet,
             open=open_parquet,
             magic=(b"PAR1",),
-            endings=(".parquet",),
+            endings=(".parquet", ".parq"),
         ),
         Format(
             "arrow",
@@ -110,7 +111,7 @@ FORMATS = {
             magic=(b"ARROW1", b"\xff\xff\xff\xff"),
             endings=(".arrow", ".ipc", ".feather"),
         ),
-        Format("json", read_json, open=open_json, detect=is_json),
+        Format("json", read_json, open=open_json, detect=is_json, endings=(".json",)),
         Format(
             "ndjson",
             read_json,

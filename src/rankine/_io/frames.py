@@ -16,13 +16,18 @@ from rankine._base.contradiction import (
 )
 from rankine._base.forks import need_threads
 from rankine._base.text import Counted
+from rankine._io.cells import with_lists
 from rankine._io.columns import (
     Role,
+    answer_beside,
+    is_distance,
     lacks_numbers,
     refuse_leftover,
     resolve,
     swap_warnings,
+    word_for,
 )
+from rankine._io.rows import in_their_order, may_be_distance
 from rankine._io.sources import PLAIN, Reading, Rows
 from rankine._io.tables import OpenTable
 from rankine._io.values import ids, is_missing, numbers, refuse_padding, worth_of
@@ -103,7 +108,9 @@ def rows_of(
     )
     taken, origin = table.load(list(column_of.values()), values)
     asked = taken[column_of["query"]]
+    taken, in_cells = with_lists(taken, column_of, role, title)
     taken, unnested = _unnested(taken, column_of, title)
+    unnested = in_cells + unnested
     if unnested:
         origin = Rows(_EMPTY, title, role=role)
     elif origin.role != role:
@@ -133,16 +140,18 @@ def rows_of(
         if how.keep_rank and "rank" in column_of and not ranked:
             rank = column_of["rank"]
             columns["rank"] = numbers(taken[rank], rank, origin, lenient=True)
-    return replace(
+    rows = replace(
         origin,
         frame=pl.DataFrame([series.alias(key) for key, series in columns.items()]),
         notes=notes,
         ranked=ranked,
         warnings=() if ranked else swap_warnings(column_of, role, how.columns, title),
         column=column or "",
+        unit=word_for(column_of["query"]),
         queries=lists_of(asked, origin, how) if unnested else None,
         contradiction=_contradiction(taken, column_of, columns, origin, how),
     )
+    return in_their_order(rows, role, how) if is_distance(rows.column) else rows
 
 
 def lists_of(queries: pl.Series, origin: Rows, how: Reading) -> pl.Series:
@@ -181,9 +190,42 @@ def resolved(table: OpenTable, role: Role, how: Reading) -> dict[str, str]:
             raise
         msg = f"{error}; {table.index} is in the index: use reset_index()"
         raise ColumnNotFoundError(msg) from None
+    _refuse_answers(table, column_of, columns)
     if lacks_numbers(column_of, role, columns):
-        refuse_leftover(column_of, table.columns_of_numbers(), role, title)
+        numeric = table.columns_of_numbers(beside=column_of["item"])
+        refuse_leftover(column_of, numeric, role, title)
     return column_of
+
+
+def refuse_distances(
+    column_of: Mapping[str, str], role: Role, how: Reading, title: str
+) -> None:
+    """Refuse a run in parts whose numbers may be distances, which all of it shows."""
+    column = column_of.get("score", "")
+    if role == "run" and may_be_distance(column, how):
+        msg = (
+            f"{title}: {column!r} may be distances, which does not show in a run that "
+            "is read in parts; if the smallest is best, give lower_is_better=True or "
+            f"--lower-is-better, and else columns={{'score': {column!r}}} or --col "
+            f"score={column}"
+        )
+        raise DataError(msg)
+
+
+def _refuse_answers(
+    table: OpenTable, column_of: Mapping[str, str], columns: Mapping[str, Any]
+) -> None:
+    """Refuse answers in words, as Ragas has them beside what was retrieved."""
+    item = column_of["item"]
+    sign = None if "item" in columns else answer_beside(table.names, item)
+    if sign is None or table.load([item], ())[0].schema[item] != pl.String:
+        return
+    msg = (
+        f"{table.title}: {item!r} beside {sign!r} is the answer in words, which no "
+        "retrieved item can be compared with; give the ids of the relevant items, as "
+        "in reference_context_ids of Ragas"
+    )
+    raise FormatError(msg)
 
 
 def _unnested(
@@ -370,14 +412,18 @@ def _one_by_one(column: Any, name: str) -> pl.Series:
 def _said(
     role: Role, column_of: Mapping[str, str], name: str, *, named: bool
 ) -> tuple[str, ...]:
-    if role == "qrels" and "grade" not in column_of:
-        return (f"{name} has no grades; every row counts as relevant, with grade 1",)
-    if role == "run" and "score" not in column_of:
-        if "rank" in column_of:
-            rank = column_of["rank"]
-            return (f"{name} has no scores; the column {rank!r} gives the order",)
-        return (f"{name} has no scores and no ranks; rows are ranked in order",)
     read = ", ".join(
         f"{key} = {column}" for key, column in column_of.items() if column != key
     )
-    return (f"{name}: {read}",) if read and not named else ()
+    said = (f"{name}: {read}",) if read and not named else ()
+    if role == "qrels" and "grade" not in column_of:
+        return (
+            *said,
+            f"{name} has no grades; every row counts as relevant, with grade 1",
+        )
+    if role == "run" and "score" not in column_of:
+        if "rank" in column_of:
+            rank = column_of["rank"]
+            return (*said, f"{name} has no scores; the column {rank!r} gives the order")
+        return (*said, f"{name} has no scores and no ranks; rows are ranked in order")
+    return said

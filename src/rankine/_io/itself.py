@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from rankine._io import are_records, combined, open_table, read
+from rankine._io import combined, open_table, read
 from rankine._io.bytes import STDIN
-from rankine._io.columns import resolve
+from rankine._io.columns import resolve, resolve_object
 from rankine._io.frames import is_frame
-from rankine._io.records import open_records
-from rankine._io.sources import Dense, Source, hold_objects, is_sparse
+from rankine._io.records import are_records, open_records
+from rankine._io.shapes import simplified
+from rankine._io.sources import Dense, Source, bare, hold_objects, is_sparse
 from rankine._io.tables import OpenTable
 from rankine.errors import FormatError, ParameterError, RankineError
 
@@ -43,7 +44,7 @@ def refuse_itself(qrels: Any, run: Any, of_qrels: Reading, of_run: Reading) -> N
     if qrels is not run:
         qrels, of_qrels = _opened(qrels, of_qrels)
         run, of_run = _opened(run, of_run)
-        if not _same_file(qrels, run):
+        if qrels is not run and not _same_file(qrels, run):
             return
     judged: dict[str, str] = {}
     ranked: dict[str, str] = {}
@@ -61,9 +62,12 @@ def refuse_itself(qrels: Any, run: Any, of_qrels: Reading, of_run: Reading) -> N
 
 
 def _opened(data: Any, how: Reading) -> tuple[Any, Reading]:
-    """Return the file that was read before, and how; all else as it is."""
-    file = data.file if isinstance(data, Source) else None
-    return (data, how) if file is None else (file.place, combined(file.how, how))
+    """Return what data were read from, and how; all else as it is."""
+    data = bare(data)
+    given = data.given if isinstance(data, Source) else None
+    if given is None or given.again is not None:
+        return data, how
+    return given.data, combined(given.how, how)
 
 
 def _same_file(first: Any, second: Any) -> bool:
@@ -84,6 +88,8 @@ def _table(data: Any, how: Reading) -> OpenTable | tuple[Any, str]:
             source = read(data, "run", how)
             return getattr(source, "entries", source), source.name
         return table if table.entries is None else (table.entries, table.title)
+    shape = simplified(data, "run", _SAME)
+    data = data if shape is None else shape.data
     if is_frame(data):
         return open_table(data, _SAME).parts[0]
     if isinstance(data, (list, tuple)) and are_records(data, how):
@@ -97,12 +103,27 @@ def _refuse_lists(data: Any, title: str) -> None:
         data = list(data.values())
     listed = isinstance(data, (list, tuple))
     matrix = is_sparse(data) or isinstance(data, Dense)
-    if matrix or (listed and data and not hold_objects(data)):
+    if matrix or (listed and data and not _hold_both(data, title)):
         msg = (
             f"{title} is given as the judgements and as the run, so the run would be "
             "evaluated against itself; give the judgements in an object of their own"
         )
         raise ParameterError(msg)
+
+
+def _hold_both(entries: Sequence[Any], title: str) -> bool:
+    """Say whether lists hold objects that have an item or a number for each side."""
+    if not hold_objects(entries):
+        return False
+    first = next(entry[0] for entry in entries if entry)
+    try:
+        judged, ranked = (
+            resolve_object([*first], role, {}, title) for role in ("qrels", "run")
+        )
+    except RankineError:
+        return True  # the reader says what is wrong
+    value = ranked.get("score", ranked.get("rank"))
+    return judged["item"] != ranked["item"] or judged.get("grade") != value
 
 
 def _refuse(table: OpenTable, judged: dict[str, str], ranked: dict[str, str]) -> None:

@@ -18,6 +18,7 @@ from rankine._io.columns import NAMES_OF_TABLES
 from rankine._io.frames import open_frame, rows_of
 from rankine._io.records import from_entries, from_records, open_records
 from rankine._io.rows import as_rows
+from rankine._io.shapes import plainer, simplified
 from rankine._io.sources import Lists, Rows, Stream, no_rows, with_rows
 from rankine._io.tables import OpenTable
 from rankine._io.values import kind_of
@@ -44,6 +45,8 @@ _STARTS = re.compile(rb'\{\s*["}]|\[\s*["[{\]]')
 """How a value of JSON begins that can hold judgements or a run."""
 _FIRST_VALUE = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(.)', re.DOTALL)
 _EMPTY = re.compile(rb"\{\s*\}")
+_MTEB = b'"mteb_model_meta"'
+"""A key of predictions that MTEB saved."""
 _SPACE = re.compile(r"[ \t\n\r]*")
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
 _VALUES: dict[pl.DataType, str] = {
@@ -110,15 +113,27 @@ def read_json(
     loaded = _loaded(text, name, role, lines=lines)
     if not isinstance(loaded, OpenTable):
         entries, numbers = loaded
+        found = plainer(_unwrapped(entries, role, name), role, how, name)
+        if isinstance(found, (Lists, Rows)):
+            return found
         if any(isinstance(entry, list) for entry in entries):
             return _by_place(entries, numbers, role, how, name)
         return from_records(entries, role, how, name, numbers)
     if loaded.entries is None:
         return rows_of(loaded, role, how)
+    found = plainer(loaded.entries, role, how, name)
+    if isinstance(found, (Lists, Rows)):
+        return found
     for query, entry in loaded.entries.items():
         if not isinstance(entry, (dict, list)):
             raise _no_entry(query, entry, name)
     return from_entries(loaded.entries, role, how, name)
+
+
+def _unwrapped(entries: list[Any], role: Role, name: str) -> Any:
+    """Return the only object of a file, if it is not a record but holds all data."""
+    shape = simplified(entries[0], role, name) if len(entries) == 1 else None
+    return entries if shape is None or not shape.said else entries[0]
 
 
 def _by_place(
@@ -266,7 +281,7 @@ def _of_scores(text: bytes) -> bool:
     Anything else must be seen as a whole: an empty list is no row, and whether lists
     are padded, or objects have scores, is decided by all of them.
     """
-    plain = text.lstrip()[:1] == b"{" and b"[" not in text
+    plain = text.lstrip()[:1] == b"{" and b"[" not in text and _MTEB not in text
     return plain and not _EMPTY.search(text)
 
 

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.arrays import NOT_PACKED, all_true, packed
-from rankine._base.text import KEEP_LARGEST, RANK_LAST
+from rankine._base.text import KEEP_LARGEST, RANK_LAST, shown
 from rankine._io.rows import rows_of_lists
 from rankine._io.sources import Lists, Rows
 from rankine._io.values import (
     DROPS,
     NOT_JUDGED,
+    grades_hint,
     is_missing,
     kind_of,
     known_grade,
@@ -122,14 +123,14 @@ def _listed(query: Any, entry: Any) -> list[Any]:
         return list(entry)
     if entry is None:
         msg = (
-            f"the list of query {query!r} is None; use an empty list or dict if "
+            f"the list of query {shown(query)} is None; use an empty list or dict if "
             "nothing was retrieved"
         )
         raise DataError(msg)
     wanted = "a list of items in order, or {item: score}"
     if isinstance(entry, AbstractSet):
         wanted += "; a set has no order"
-    msg = f"the run of query {query!r} is {kind_of(entry)}; expected {wanted}"
+    msg = f"the run of query {shown(query)} is {kind_of(entry)}; expected {wanted}"
     raise FormatError(msg)
 
 
@@ -141,20 +142,20 @@ def _ones(
     plain = isinstance(entry, (AbstractSet, Sequence))
     if not plain or isinstance(entry, (str, bytes)):
         msg = (
-            f"the judgements of query {query!r} are {kind_of(entry)}; expected "
+            f"the judgements of query {shown(query)} are {kind_of(entry)}; expected "
             "{item: grade}, or a set of relevant items"
         )
         raise FormatError(msg)
     try:
         ones = dict.fromkeys(entry, 1.0)
     except (TypeError, ValueError, OverflowError):
-        msg = f"the judgements of query {query!r} contain items that are not ids"
+        msg = f"the judgements of query {shown(query)} contain items that are not ids"
         raise FormatError(msg) from None
     if len(ones) < len(entry) and not lenient:
         times = Counter(entry)
         twice = next(item for item in entry if times[item] > 1)
         msg = (
-            f"item {twice!r} is judged twice for query {query!r} in {name}"
+            f"item {shown(twice)} is judged twice for query {shown(query)} in {name}"
             f"{KEEP_LARGEST}"
         )
         raise DuplicateItemError(msg)
@@ -167,13 +168,13 @@ def graded(data: Mapping[Any, Any], grades: Mapping[Any, float]) -> dict[Any, An
     for query, entry in data.items():
         if not isinstance(entry, Mapping):
             msg = (
-                f"the judgements of query {query!r} are {kind_of(entry)} without "
+                f"the judgements of query {shown(query)} are {kind_of(entry)} without "
                 "grades, but grades= was given"
             )
             raise DataError(msg)
         for item, value in entry.items():
             if not known_grade(value, grades):
-                what = f"the grade of item {item!r} for query {query!r}"
+                what = f"the grade of item {shown(item)} for query {shown(query)}"
                 raise unknown_grade(what, value, grades)
         judgements[query] = {item: grades[value] for item, value in entry.items()}
     return judgements
@@ -191,7 +192,7 @@ def _check_ids(data: Mapping[Any, Any], role: Role, name: str) -> None:
     if not _are_plain((data,)):
         for query in data:
             if _is_no_id(query):
-                msg = f"the id of a query in {name} is missing: {query!r}{DROPS}"
+                msg = f"the id of a query in {name} is missing: {shown(query)}{DROPS}"
                 raise DataError(msg)
         series_of("query", list(data), name)
     groups = _groups(data)
@@ -214,7 +215,7 @@ def _refuse_padded(data: Mapping[Any, Any], name: str) -> None:
         queries = list(data)
         refuse_padding(
             lists,
-            lambda number: f"{name}: the list of query {queries[number]!r}",
+            lambda number: f"{name}: the list of query {shown(queries[number])}",
             "if it pads short lists, leave it out, or use from_ranked(x, pad=PAD)",
         )
 
@@ -300,18 +301,21 @@ def _is_no_id(value: Any) -> bool:
 def _check_items(data: Mapping[Any, Any], role: Role, name: str) -> None:
     """Refuse items that are missing or cannot be ids, saying whose they are."""
     for query, entry in data.items():
-        of_query = f"{'judgements' if role == 'qrels' else 'list'} of query {query!r}"
+        of_query = (
+            f"{'judgements' if role == 'qrels' else 'list'} of query {shown(query)}"
+        )
         ordered = not isinstance(entry, (Mapping, AbstractSet))
         for place, item in enumerate(_ids_in(entry)):
             if not isinstance(item, Hashable):
-                msg = f"{name}: item {place} in the {of_query} is not an id: {item!r}"
+                which = f"{name}: item {place} in the {of_query}"
+                msg = f"{which} is not an id: {shown(item)}"
                 if isinstance(item, (list, np.ndarray)):
                     msg += "; for items with numbers, write {item: number}"
                 raise FormatError(msg)
             if _is_no_id(item):
                 which = f"at index {place} of" if ordered else "of an item in"
                 whose = f"{name}: the id {which} the {of_query}"
-                msg = f"{whose} is missing: {item!r}{DROPS}"
+                msg = f"{whose} is missing: {shown(item)}{DROPS}"
                 raise DataError(msg)
 
 
@@ -333,11 +337,15 @@ def _check_numbers(source: Lists, *, lenient: bool) -> None:
         if type(entry) is dict
         for item, value in entry.items()
     ]
+    grades: list[Any] = [value for *_, value in named] if judged else []
+    words = [*dict.fromkeys(grade for grade in grades if isinstance(grade, str))]
     what, todo = ("grade", f"; {NOT_JUDGED}") if judged else ("score", RANK_LAST)
     for query, item, value in named:
-        whose = f"{source.name}: the {what} of item {item!r} for query {query!r}"
+        whose = (
+            f"{source.name}: the {what} of item {shown(item)} for query {shown(query)}"
+        )
         if judged or not _is_nan(value):
-            refuse_number(value, what, whose, todo)
+            refuse_number(value, what, whose, todo, words)
         elif not lenient:
             n_nan = sum(_is_nan(value) for *_, value in named)
             raise no_order(source.name, (query, item), n_nan)
@@ -347,7 +355,9 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def refuse_number(value: Any, what: str, whose: str, missing: str = "") -> None:
+def refuse_number(
+    value: Any, what: str, whose: str, missing: str = "", words: Sequence[str] = ()
+) -> None:
     """Raise if a grade or a score is not a number.
 
     Args:
@@ -355,6 +365,7 @@ def refuse_number(value: Any, what: str, whose: str, missing: str = "") -> None:
         what: which of the two it is.
         whose: what to call it.
         missing: what to do if it is missing.
+        words: the grades that are words, if the value is one of them.
     """
     number = np.nan
     with suppress(*NOT_PACKED):
@@ -362,12 +373,9 @@ def refuse_number(value: Any, what: str, whose: str, missing: str = "") -> None:
     if np.isnan(number):
         todo = missing if is_missing(value) else ""
         if what == "grade" and isinstance(value, str):
-            todo = (
-                f"; give every word a value, grades={{{value!r}: N, ...}}, with 0 for "
-                "words that mean not relevant"
-            )
-        msg = f"{whose} is {value!r}, not a number{todo}"
+            todo = grades_hint(words or [value])
+        msg = f"{whose} is {shown(value)}, not a number{todo}"
         raise DataError(msg)
     if what == "grade" and np.isinf(number):
-        msg = f"{whose} is {value!r}; expected a finite number"
+        msg = f"{whose} is {shown(value)}; expected a finite number"
         raise DataError(msg)

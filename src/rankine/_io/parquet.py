@@ -19,7 +19,7 @@ import polars as pl
 from rankine._base.contradiction import FIRST_ROWS
 from rankine._base.limits import limits
 from rankine._base.text import counted, uncounted
-from rankine._io.frames import open_frame, reason, resolved, rows_of
+from rankine._io.frames import open_frame, reason, refuse_distances, resolved, rows_of
 from rankine._io.sources import Rows, Stream, no_rows, with_rows
 from rankine._io.tables import OpenTable
 from rankine.errors import FormatError
@@ -79,6 +79,7 @@ def parquet_stream(opened: Opened, sniffed: Sniffed, how: Reading) -> Stream:
     """Read a run from a Parquet file in parts, each of some rows of all columns."""
     table = open_parquet(opened, sniffed)
     column_of = resolved(table, "run", how)
+    refuse_distances(column_of, "run", how, opened.name)
     names = list(dict.fromkeys(column_of.values()))
     with _taken_for("Parquet", opened):
         scan = pl.scan_parquet(opened.path or "", glob=False)
@@ -116,6 +117,7 @@ def parquet_stream(opened: Opened, sniffed: Sniffed, how: Reading) -> Stream:
         warnings=head.warnings,
         n_rows=n_rows,
         contradiction=head.contradiction,
+        unit=head.unit,
     )
 
 

@@ -9,27 +9,50 @@ import numpy as np
 import polars as pl
 
 from rankine._base.forks import need_threads
-from rankine._base.text import Counted
+from rankine._base.text import Counted, shown
 from rankine._io.columns import (
     NO_COLUMN,
+    is_distance,
     lacks_numbers,
+    names_item,
+    names_query,
+    of_role,
     refuse_leftover,
     resolve,
     resolve_object,
+    word_for,
 )
 from rankine._io.frames import lists_of, open_frame, rows_of
 from rankine._io.mappings import graded, read_lists
-from rankine._io.sources import Rows, hold_objects
-from rankine._io.values import UNREADABLE, as_float, holds_numbers, is_missing, kind_of
+from rankine._io.rows import in_their_order
+from rankine._io.sources import Rows, hold_objects, noted
+from rankine._io.values import (
+    UNREADABLE,
+    as_float,
+    holds_numbers,
+    is_missing,
+    kind_of,
+)
 from rankine.errors import DataError, FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rankine._base.arrays import Ints
     from rankine._io.columns import Role
     from rankine._io.sources import Lists, Reading
     from rankine._io.tables import OpenTable
+
+
+def are_records(data: Sequence[Any], how: Reading) -> bool:
+    """Say whether the entries of a list are rows that name their queries."""
+    told = (how.columns or {}).get("query")
+    return bool(data) and all(
+        isinstance(entry, dict)  # and not {item: number}
+        and all(isinstance(key, str) for key in entry)
+        and (told in entry or names_query([*entry]))
+        for entry in data
+    )
 
 
 def from_records(
@@ -65,9 +88,14 @@ def from_records(
             raise DataError(msg)
     inside = {key: column for key, column in columns.items() if key not in outside}
     how = replace(how, columns=inside)
-    return from_objects(
-        _under(column_of["query"], records), entries, role, how, name, lines
+    rows = from_objects(
+        _under(column_of["query"], records), entries, role, how, name, lines,
+        unit=word_for(column_of["query"]), certain=of_role(column_of["item"], role),
+    )  # fmt: skip
+    said = ", ".join(
+        f"{part} = {key}" for part, key in column_of.items() if part != key
     )
+    return noted(rows, [f"{name}: {said}"]) if said and not outside else rows
 
 
 def from_entries(
@@ -110,6 +138,9 @@ def from_objects(
     how: Reading,
     name: str,
     lines: Ints | None = None,
+    *,
+    unit: str = "",
+    certain: bool = False,
 ) -> Rows:
     """Read lists of objects, each of which has the id of an item and its number.
 
@@ -120,35 +151,28 @@ def from_objects(
         how: what the user says of them.
         name: what to call them in messages.
         lines: the line of each list, if they come from a file.
+        unit: what the queries are called.
+        certain: whether the data say what they are, so that they are not doubted.
     """
     need_threads()
 
     def where(number: int) -> str:
         line = "" if lines is None else f":{int(lines[number])}"
-        return f"{name}{line}: the list of query {queries[number]!r}"
+        return f"{name}{line}: the list of query {shown(queries[number])}"
 
-    for number, entry in enumerate(entries):
-        if not isinstance(entry, (list, tuple)):
-            msg = f"{where(number)} is {kind_of(entry)}; expected {_OBJECTS}"
-            raise FormatError(msg)
-        for place, record in enumerate(entry):
-            if not isinstance(record, dict):
-                what = f"has {kind_of(record)} at place {place}"
-                msg = f"{where(number)} {what}; expected {_OBJECTS}"
-                raise FormatError(msg)
+    _refuse_others(entries, where)
     columns = _columns([record for entry in entries for record in entry], name)
-    column_of = resolve_object(list(columns), role, how.columns or {}, name)
+    column_of = _parts_of(columns, role, how.columns or {}, name)
     if lacks_numbers(column_of, role, how.columns):
         made = {key: _column(key, values, name) for key, values in columns.items()}
+        single = [key for key, own in made.items() if not own.dtype.is_nested()]
         refuse_leftover(
-            column_of, [key for key in made if holds_numbers(made[key])], role, name
+            column_of, [key for key in single if holds_numbers(made[key])], role, name
         )
     counts = [len(entry) for entry in entries]
     owner = np.repeat(np.arange(len(counts)), counts)
     for key in () if how.lenient else column_of.values():
-        row = next(
-            (row for row, value in enumerate(columns[key]) if value is None), None
-        )
+        row = next((n for n, value in enumerate(columns[key]) if value is None), None)
         if row is not None:
             number = int(owner[row])
             place = row - sum(counts[:number])
@@ -165,10 +189,43 @@ def from_objects(
     rows = rows_of(
         open_frame(frame, name, origin), role, how, {"query": "query", **column_of}
     )
+    rows = replace(rows, unit=unit, warnings=() if certain else rows.warnings)
+    if not is_distance(rows.column):  # of which the order was asked before
+        rows = in_their_order(rows, role, how)
     if all(counts):
         return rows
     notes = *rows.notes, Counted(f"{name}: ", counts.count(0), "empty list", "")
     return replace(rows, notes=notes, queries=lists_of(query, origin, how))
+
+
+def _refuse_others(entries: Sequence[Any], where: Callable[[int], str]) -> None:
+    """Refuse whatever is no list of dicts."""
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, (list, tuple)):
+            msg = f"{where(number)} is {kind_of(entry)}; expected {_OBJECTS}"
+            raise FormatError(msg)
+        for place, record in enumerate(entry):
+            if not isinstance(record, dict):
+                what = f"has {kind_of(record)} at place {place}"
+                msg = f"{where(number)} {what}; expected {_OBJECTS}"
+                raise FormatError(msg)
+
+
+def _parts_of(
+    columns: Mapping[str, list[Any]], role: Role, given: Mapping[str, Any], name: str
+) -> dict[str, str]:
+    """Say which key of objects is the item, and which its number.
+
+    Search engines return None for scores if they sort by something else.
+    """
+    full = [key for key, own in columns.items() if any(x is not None for x in own)]
+    keys = full if names_item(full) else [*columns]
+    column_of = resolve_object(keys, role, given, name)
+    relevance = columns.get("relevance", ()) if role == "run" else ()
+    fractions = any(isinstance(x, float) and x % 1 for x in relevance)
+    if fractions and lacks_numbers(column_of, role, given):
+        column_of["score"] = "relevance"  # which grades have in judgements
+    return column_of
 
 
 _OBJECTS = 'a list of objects such as {"id": ..., "score": ...}'

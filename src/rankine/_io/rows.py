@@ -5,25 +5,27 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from rankine._base.arrays import packed
-from rankine._base.text import added_up
+from rankine._base.text import RISING, added_up
+from rankine._io.columns import is_distance
 from rankine._io.matrices import nan_last
 from rankine._io.repeats import cleaned
-from rankine._io.sources import Dense, Lists, Rows
+from rankine._io.sources import Dense, Lists, Rows, noted
 from rankine._io.text_columns import column_of
 from rankine._io.values import series_of
+from rankine._tables.segments import steps_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from rankine._io.columns import Role
-    from rankine._io.sources import Source, Stream
+    from rankine._io.sources import Reading, S, Source, Stream
 
 
 def as_rows(source: Source, role: Role) -> Rows:
@@ -57,6 +59,8 @@ def in_one(source: Stream) -> Rows:
         kind=source.kind,
         warnings=source.warnings,
         contradiction=source.contradiction,
+        given=source.given,
+        unit=source.unit,
     )
     return cleaned(rows, "run") if source.lenient else rows
 
@@ -131,6 +135,7 @@ def rows_of_lists(source: Lists, queries: pl.Series, items: pl.Series) -> Rows:
         starts=source.starts,
         role=source.role,
         queries=queries,
+        warnings=source.warnings,
     )
 
 
@@ -167,6 +172,70 @@ def turned(source: Source) -> Source:
                 yield _turned_rows(part)
 
     return replace(source, open=parts)
+
+
+def directed(source: S, name: str, *, known: bool = False) -> S:
+    """Take numbers as distances where they rise along every list.
+
+    Libraries return the best first. So numbers that fall along every list are scores,
+    whatever they are called. Those that rise are distances if they are called so, or if
+    such a form usually holds distances; otherwise that is doubtful. Numbers that do
+    neither are what they are called.
+
+    Args:
+        source: a run, as dicts or as rows, whose lists are in the order that they had.
+        name: what its numbers are called, if they have a name.
+        known: whether such a form usually holds distances without a name.
+    """
+    rises, falls = _ways(source)
+    called = is_distance(name)
+    what = f"{source.name}: {f'the numbers in {name!r}' if name else 'its numbers'} are"
+    if falls and not rises:
+        said = f"{what} read as scores, as they fall along every list"
+        return noted(source, [said]) if called else source
+    if called or (known and rises and not falls):
+        plainly = rises and not falls
+        why = "as they rise along every list" if plainly else "by their name"
+        made: Any = noted(turned(source), [f"{what} read as distances, {why}"])
+        return made  # type: ignore[no-any-return]
+    if not rises or (falls and not known):
+        return source
+    doubt = (
+        f"{what} read as scores, though they neither rise nor fall along every list; "
+        "if they are distances, give lower_is_better=True"
+    )
+    doubtful: Any = source
+    warnings = (*source.warnings, doubt if falls else RISING)
+    return replace(doubtful, warnings=warnings)  # type: ignore[no-any-return]
+
+
+def in_their_order(rows: Rows, role: Role, how: Reading) -> Rows:
+    """Take the scores of a run as distances where their order says so.
+
+    What the user says of them goes first.
+    """
+    if role == "qrels" or _is_told(how) or rows.ranked or not rows.column:
+        return rows
+    return directed(rows, rows.column)
+
+
+def may_be_distance(column: str, how: Reading) -> bool:
+    """Say whether numbers are called distances, and the user does not say more."""
+    return is_distance(column) and not _is_told(how)
+
+
+def _is_told(how: Reading) -> bool:
+    return how.lower_is_better or "score" in (how.columns or {})
+
+
+def _ways(source: Source) -> tuple[bool, bool]:
+    """Say whether numbers rise anywhere along a list, and whether they fall."""
+    if isinstance(source, Lists):
+        steps = steps_of(source.numbers, source.starts)
+        return steps.rises > 0, steps.falls > 0
+    frame = as_rows(source, "run").frame
+    step = frame.select(pl.col("value").diff().over("query"))["value"]
+    return bool((step > 0).any()), bool((step < 0).any())
 
 
 def _turned_rows(rows: Rows) -> Rows:

@@ -25,7 +25,6 @@ from rankine.errors import DataError, NoRowsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from rankine._base.arrays import Floats, Ints
     from rankine._base.text import Counted
@@ -81,19 +80,25 @@ PLAIN = Reading()
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """Where data were read from, and how, so that they can be read otherwise.
+class Given:
+    """What `read_run` or `read_qrels` was given, so that it can be read otherwise.
 
     Attributes:
-        place: a file, a folder or a pattern of files.
+        data: the path of a file, a folder or a pattern of files; or an object.
         how: what the user said of it then.
+        used: how it was read: as the user said, or leniently where only that is
+            possible.
         stamps: the path, the size and the time of each file; None if it can be read
             only once, as standard input is.
+        again: makes a part of a run or of judgements again, for another way of reading
+            what it is a part of; None if this is no part.
     """
 
-    place: Path
+    data: Any
     how: Reading
-    stamps: tuple[tuple[str, int, int], ...] | None
+    used: Reading
+    stamps: tuple[tuple[str, int, int], ...] | None = ()
+    again: Callable[[Reading], Source] | None = None
 
 
 class _Form:
@@ -107,8 +112,8 @@ class _Form:
         return None
 
     @property
-    def file(self) -> File | None:
-        """Where it was read from, if that was before it was known for what."""
+    def given(self) -> Given | None:
+        """What it was read from, if that was before it was known for what."""
         return None
 
     @property
@@ -152,6 +157,11 @@ class _Form:
         return ""
 
     @property
+    def unit(self) -> str:
+        """What its queries are called, "user" or "query"; empty if nothing says so."""
+        return ""
+
+    @property
     def in_parts(self) -> bool:
         """Whether it is read in parts, later."""
         return False
@@ -192,6 +202,7 @@ class Rows(_Form):
         shape: the shape of the matrix that it was read from, if it was one.
         warnings: reasons to doubt that it is what it was read as.
         column: the name of the column that the value comes from, if it has one.
+        unit: what its queries are called, by the name of their column.
         queries: the ids of all lists, of which those that are empty have no row; None
             if there are no others than in the rows.
         n_places: how many queries there are, if they are the rows of a matrix.
@@ -199,7 +210,7 @@ class Rows(_Form):
         is_matrix: whether its queries are the rows of a matrix.
         origins: the files that rows of several come from, each with how many rows.
         contradiction: in how many of the first lists ranks and scores disagree.
-        file: where it was read from, if `read_run` or `read_qrels` did so.
+        given: what it was read from, if `read_run` or `read_qrels` did so.
     """
 
     frame: pl.DataFrame
@@ -217,13 +228,14 @@ class Rows(_Form):
     shape: tuple[int, int] | None = None
     warnings: tuple[str, ...] = ()
     column: str = ""
+    unit: str = ""
     queries: pl.Series | None = None
     n_places: int | None = None
     grid: Ints | None = None
     is_matrix: bool = False
     origins: tuple[tuple[Rows, int], ...] = ()
     contradiction: Contradiction = NO_CONTRADICTION
-    file: File | None = None
+    given: Given | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -310,8 +322,9 @@ class Stream(_Form):
         n_rows: about how many rows it has, None if that is not known.
         memo: what is kept of it between two readings.
         lenient: whether rows that are usually refused are dropped when it is read.
+        unit: what its queries are called, by the name of their column.
         contradiction: in how many of the first lists ranks and scores disagree.
-        file: where it is read from, if `read_run` says so.
+        given: what it is read from, if `read_run` says so.
     """
 
     open: Callable[[], Generator[Rows, None, None]]
@@ -326,8 +339,9 @@ class Stream(_Form):
     n_rows: int | None = None
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     contradiction: Contradiction = NO_CONTRADICTION
-    file: File | None = None
+    given: Given | None = None
     lenient: bool = False
+    unit: str = ""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -382,16 +396,18 @@ class Lists(_Form):
         notes: what was inferred or changed while reading.
         kind: what it was found to be, in words.
         n_places: how many queries there are, if their ids are positions in a list.
-        file: where it was read from, if `read_run` or `read_qrels` did so.
+        warnings: reasons to doubt that it is what it was read as.
+        given: what it was read from, if `read_run` or `read_qrels` did so.
     """
 
     data: Mapping[Any, dict[Any, float] | list[Any]]
     name: str
     role: str = "run"
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     kind: str = ""
     n_places: int | None = None
-    file: File | None = None
+    given: Given | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -496,6 +512,24 @@ Held: TypeAlias = Rows | Lists | Dense
 """Data at hand, of which each list is in memory."""
 Source: TypeAlias = Held | Stream
 S = TypeVar("S", bound=Source)
+
+
+class View:
+    """Judgements or a run as users see them: `Qrels` and `Run`."""
+
+    @property
+    def source(self) -> Source:
+        """What `evaluate` reads; a file that is read in parts is read then."""
+        raise NotImplementedError
+
+    def to_frame(self, library: str = "polars") -> Any:
+        """Return the rows as a frame of ``polars``, ``pandas`` or ``pyarrow``."""
+        raise NotImplementedError
+
+
+def bare(data: Any) -> Any:
+    """Return what a view is a view of; all else as it is."""
+    return data.source if isinstance(data, View) else data
 
 
 def noted(source: S, more: Sequence[str]) -> S:

@@ -48,8 +48,12 @@ class OpenTable:
         Callable[[Sequence[str], Collection[str], int], Iterator[Loaded]] | None
     ) = None
 
-    def columns_of_numbers(self) -> tuple[str, ...]:
-        """Return the names of the columns that hold numbers."""
+    def columns_of_numbers(self, beside: str) -> tuple[str, ...]:
+        """Return the names of the columns that hold numbers.
+
+        Beside a column of lists, they can only be those of its members if they are in
+        lists, too.
+        """
         if self.batches is None:
             loaded = [self.load(self.names, ())]
         else:
@@ -59,6 +63,7 @@ class OpenTable:
             for frame, _ in loaded
             for column in frame
             if holds_numbers(column)
+            and column.dtype.is_nested() >= frame[beside].dtype.is_nested()
         )
 
 
@@ -105,6 +110,14 @@ class Table:
         loaded = [part.load(wanted, numeric) for part in self.parts]
         full = [(frame, origin) for frame, origin in loaded if frame.height]
         return full or loaded[:1]
+
+    def read(
+        self, wanted: Sequence[str], numeric: Collection[str] = ()
+    ) -> tuple[pl.DataFrame, Rows | Places]:
+        """Do the same, with all parts in one frame, and return where its rows are."""
+        loaded = self.load(wanted, numeric)
+        frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
+        return frame, origin_of(self.name, loaded)
 
     def batches(
         self, wanted: Sequence[str], numeric: Collection[str], size: int

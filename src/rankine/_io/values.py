@@ -13,7 +13,7 @@ import polars as pl
 from rankine._base.blocks import by_blocks
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
-from rankine._base.text import RANK_LAST, count
+from rankine._base.text import RANK_LAST, count, shortened, shown
 from rankine._io.sources import Rows
 from rankine.errors import DataError, FormatError
 
@@ -27,8 +27,29 @@ _NO_TEXT = pl.Series([""])
 """A column, with which polars compares others sooner than with a text."""
 FIRST = 200
 """Rows by which it is told what a column holds."""
+_OF_TYPE = 60
+"""Letters of the name of a type that a message shows."""
 DROPS = "; lenient=True or --lenient drops such rows"
 NOT_JUDGED = "for an item that is not judged, give -1 or drop it"
+_WORDS, _MANY_WORDS = 3, 20
+"""How many grades in words a message shows, and how many are looked at."""
+_SCALES = (
+    ("irrelevant", "relevant"),
+    ("not relevant", "relevant"),
+    ("non relevant", "relevant"),
+    ("nonrelevant", "relevant"),
+    ("no", "yes"),
+    ("irrelevant", "partially relevant", "relevant", "highly relevant"),
+    ("not relevant", "partially relevant", "relevant", "highly relevant"),
+    ("irrelevant", "related", "highly relevant", "perfectly relevant"),
+    ("bad", "fair", "good", "excellent", "perfect"),
+    ("poor", "fair", "good", "excellent", "perfect"),
+    ("irrelevant", "complement", "substitute", "exact"),
+    ("i", "c", "s", "e"),
+    ("low", "medium", "high"),
+    ("dislike", "neutral", "like"),
+)
+"""Grades in words that are used widely, the worst first."""
 _WHOLE_BITS: dict[Any, int] = {pl.Float32: 24, pl.Float64: 53}
 """How many bits of a whole number a float holds: from there on, numbers merge."""
 UNREADABLE = (
@@ -97,7 +118,7 @@ def _typed(
     if column.dtype == pl.Object:
         raise _mixed(column, origin)
     if column.dtype != pl.UInt64:
-        msg = f"{name}: {part} ids are of type {column.dtype}; expected text or ints"
+        msg = f"{name}: {part} ids are of type {_type(column)}; expected text or ints"
         raise FormatError(msg)
     return column, ()
 
@@ -130,7 +151,7 @@ def _from_floats(
     odd = column.is_not_null() & (whole.cast(pl.Float64) != column.cast(pl.Float64))
     odd = odd | (column.is_not_null() & whole.is_null())
     if odd.any():
-        msg = f"{name}: {part} ids are floats, such as {column.filter(odd)[0]!r}"
+        msg = f"{name}: {part} ids are floats, such as {shown(column.filter(odd)[0])}"
         raise DataError(msg)
     return whole, (
         f"{name}: {part} ids are whole numbers stored as floats; read as ints",
@@ -180,12 +201,13 @@ def numbers(
             row = int(bad.arg_true()[0])
             hint = _grades_hint(column.filter(bad))
             hint = hint if origin.role == "qrels" else ""
-            msg = f"{origin.where(row)}: {title} is {column[row]!r}, not a number{hint}"
+            what = f"{title} is {shown(column[row])}"
+            msg = f"{origin.where(row)}: {what}, not a number{hint}"
             raise DataError(msg)
         column = parsed
     elif not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
         msg = (
-            f"{origin.name}: column {title!r} is of type {column.dtype}; "
+            f"{origin.name}: column {title!r} is of type {_type(column)}; "
             "expected numbers"
         )
         raise FormatError(msg)
@@ -208,9 +230,9 @@ def no_order(where: str, example: tuple[object, object], n: int) -> DataError:
     """Say that n scores are no numbers, such as that of a query and an item."""
     query, item = example
     msg = (
-        f"{where}: the score of item {item!r} for query {query!r} is not a number "
-        f"({count(n, 'such score')} in all); a ranking needs numbers that can be "
-        f"ordered{RANK_LAST}"
+        f"{where}: the score of item {shown(item)} for query {shown(query)} is not a "
+        f"number ({count(n, 'such score')} in all); a ranking needs numbers that can "
+        f"be ordered{RANK_LAST}"
     )
     return DataError(msg)
 
@@ -275,17 +297,41 @@ def ends(column: pl.Series) -> tuple[Any, Any]:
     return min(low for low, _ in pairs), max(high for _, high in pairs)
 
 
+def grades_hint(words: Sequence[str]) -> str:
+    """Say how to give a value to each grade in words.
+
+    Known words have an order, from the worst; of others, nobody can see which are
+    relevant.
+
+    >>> grades_hint(["good", "bad"]).partition(" or ")[0]
+    "; for grades in words, give each a value, grades={'bad': 0, 'good': 2}"
+    """
+    folded = {word: " ".join(re.split(r"[\s_-]+", word.casefold())) for word in words}
+    scale = next((known for known in _SCALES if {*folded.values()} <= {*known}), None)
+    if scale is None or len(folded) == 1:
+        few = words[:_WORDS]
+        values = dict.fromkeys(few, "N")
+        more = ", with 0 for words that mean not relevant"
+    else:
+        few = sorted(words, key=lambda word: scale.index(folded[word]))
+        values = {word: str(scale.index(folded[word])) for word in few}
+        more = ""
+    entries = ", ".join(f"{shown(word)}: {value}" for word, value in values.items())
+    plain = (f"{shortened(word)}={value}" for word, value in values.items())
+    pairs = quote(",".join(plain))
+    if len(words) > len(few):
+        entries += ", ..."
+    return (
+        f"; for grades in words, give each a value, grades={{{entries}}} or --grades "
+        f"{pairs}{more}"
+    )
+
+
 def _grades_hint(texts: pl.Series) -> str:
-    words = texts.unique(maintain_order=True).drop_nulls().head(3).to_list()
+    words = texts.unique(maintain_order=True).drop_nulls().head(_MANY_WORDS).to_list()
     if not words or any(any(mark.isdigit() for mark in word) for word in words):
         return ""
-    # Which of them are relevant, nobody can see.
-    entries = ", ".join(f"{word!r}: N" for word in words)
-    plain = quote(",".join(f"{word}=N" for word in words))
-    return (
-        f"; for grades in words, give each a value, grades={{{entries}}} or "
-        f"--grades {plain}, with 0 for words that mean not relevant"
-    )
+    return grades_hint(words)
 
 
 def worth_of(
@@ -313,7 +359,7 @@ def known_grade(value: Any, grades: Mapping[Any, float]) -> bool:
 def unknown_grade(what: str, value: Any, grades: Mapping[Any, float]) -> DataError:
     """Return the error for a grade whose worth was not given."""
     known = ", ".join(repr(key) for key in grades)
-    msg = f"{what} is {value!r}, which is not in grades; it has {known}"
+    msg = f"{what} is {shown(value)}, which is not in grades; it has {known}"
     return DataError(msg)
 
 
@@ -374,10 +420,10 @@ def refuse_padding(
             return
     if first is None:
         return
-    shown = repr(getattr(pad, "item", lambda: pad)())
+    padding = repr(getattr(pad, "item", lambda: pad)())
     msg = (
-        f"{whose(first)} ends with {shown}, which looks like padding; "
-        f"{todo.replace('PAD', shown)}. If it is an item, give the ids as text"
+        f"{whose(first)} ends with {padding}, which looks like padding; "
+        f"{todo.replace('PAD', padding)}. If it is an item, give the ids as text"
     )
     raise DataError(msg)
 
@@ -386,7 +432,7 @@ def _not_one_type(part: str, values: list[Any], name: str) -> DataError:
     """Say which types the ids have, with an example of two of them."""
     examples = {type(value).__name__: value for value in reversed(values)}
     if set(examples) == {"tuple"}:
-        msg = f"{name}: {part} ids are tuples, such as {examples['tuple']!r}"
+        msg = f"{name}: {part} ids are tuples, such as {shown(examples['tuple'])}"
         return DataError(f"{msg}; for items with numbers, write {{item: number}}")
     if len(examples) == 1:
         kind = next(iter(examples))
@@ -394,8 +440,8 @@ def _not_one_type(part: str, values: list[Any], name: str) -> DataError:
             f"{name}: {part} ids are of type {kind}; expected text or ints"
         )
     said = f"{name}: {part} ids are {' and '.join(sorted(examples))}"
-    shown = " and ".join(repr(examples[kind]) for kind in sorted(examples))
-    return DataError(f"{said}, such as {shown}; give them one type")
+    two = " and ".join(shown(examples[kind]) for kind in sorted(examples))
+    return DataError(f"{said}, such as {two}; give them one type")
 
 
 def as_float(number: float) -> float:
@@ -426,6 +472,10 @@ def kind_of(value: Any) -> str:
     kind = type(value).__name__
     kind = {"ndarray": "array", "Tensor": "tensor"}.get(kind, kind)
     return f"{'an' if kind[0] in 'aeioAEIO' else 'a'} {kind}"
+
+
+def _type(column: pl.Series) -> str:
+    return str(column.dtype)[:_OF_TYPE]
 
 
 def is_missing(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
-from rankine._base.text import count
+from rankine._base.text import QUERY, count, plural
 from rankine._io.rows import as_rows
 from rankine._io.sources import Rows
 from rankine.errors import DataError
@@ -135,9 +135,10 @@ def met_by_number(
             "give the ids, as in from_scores(x, queries=ids) or from_ranked(x, "
             f"queries=ids); queries=range({n}) if row numbers are right"
         )
-    share = f"{found:,} of {count(len(ids), 'query id')} in {words[0]}"
+    unit = first.unit or QUERY
+    share = f"{found:,} of {count(len(ids), f'{unit} id')} in {words[0]}"
     said = (
-        f"{words[1]} has no query ids, so its row numbers 0 to {n - 1} are taken as "
+        f"{words[1]} has no {unit} ids, so its row numbers 0 to {n - 1} are taken as "
         f"ids, which match {share}; {todo}"
     )
     return (said,)
@@ -145,20 +146,20 @@ def met_by_number(
 
 def _named(lists: Held, other: Source, words: tuple[str, str]) -> Held:
     """Return lists with the ids that the other side has at the same positions."""
-    n = lists.n_places
+    n, unit = lists.n_places, other.unit or QUERY
     ids = other.query_ids()
     if len(ids) != n:
         msg = (
             f"{words[0]} has {count(n or 0, 'list')} without ids and {words[1]} has "
-            f"{count(len(ids), 'query')}; {_BY_POSITION}, so both need as many; or "
+            f"{count(len(ids), unit)}; {_BY_POSITION}, so both need as many; or "
             f"give {words[0]} ids, as in {{query: ...}}"
         )
         raise DataError(msg)
     notes = lists.notes
     if [*map(str, ids)] != [*map(str, range(len(ids)))]:
         said = (
-            f"{words[0]} has no query ids: its lists are paired with the queries of "
-            f"{words[1]} by position"
+            f"{words[0]} has no {unit} ids: its lists are paired with the "
+            f"{plural(unit)} of {words[1]} by position"
         )
         notes = (*notes, said)
     return replace(lists.with_queries(ids), n_places=None, notes=notes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.text import Counted, count
+from rankine._base.text import QUERY, Counted, count
 from rankine._join.ids import Index, one_type
 from rankine._join.lists import without_repeats
 from rankine._tables.groups import Distance, Groups, Train
@@ -37,6 +37,7 @@ def know(
     duplicates: str,
     *,
     users: str | None = None,
+    unit: str = QUERY,
     partial: bool = False,
 ) -> Listed:
     """Join lists with what is known.
@@ -52,6 +53,7 @@ def know(
         users: whose lists: all, or as in a convention those of judged users, where a
             user without a list gets an empty one (``qrels``) or is left out (``both``);
             ``awaited`` is like ``qrels``, for metrics that ask who has a list at all.
+        unit: what messages call a user: query, or user.
         partial: whether these are only part of the data, so that no user needs both a
             list and judgements.
     """
@@ -69,8 +71,9 @@ def know(
     top = top.cut(depth if whole_lists else None)
     owners = _owners(ids, users, notes)
     if judged is not None and owners.are_apart and not partial and users != "awaited":
-        few = (list(some.head(SHOWN)) for some in (judged.queries, lists.queries))
-        raise no_overlap(len(judged.queries), *few)
+        n, few = len(judged.queries), (judged.queries, lists.queries)
+        ours, theirs = (list(some.head(SHOWN)) for some in few)
+        raise no_overlap(n, ours, theirs, unit)
     top, length = owners.take(top, lists.length)
     table = Recommended(
         top.starts,

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.blocks import by_halves
-from rankine._base.text import count
+from rankine._base.text import count, shown
 from rankine._join.ids import SPARSE, Index, text_order
 from rankine._join.judged_items import (
     FoundJudged,
@@ -291,9 +291,10 @@ def is_masked(run: Dense) -> bool:
         missing = np.isnan(scores)
         row, column = (int(places[0]) for places in np.nonzero(missing))
         msg = (
-            f"the score of item {run.items[column]!r} for query {run.queries[row]!r} "
-            f"is not a number ({count(int(missing.sum()), 'such score')} in all); give "
-            "-inf for items that are not retrieved"
+            f"the score of item {shown(run.items[column])} for query "
+            f"{shown(run.queries[row])} is not a number "
+            f"({count(int(missing.sum()), 'such score')} in all); give -inf for "
+            "items that are not retrieved"
         )
         raise DataError(msg)
     return smallest == -np.inf

@@ -19,6 +19,7 @@ from rankine._base.blocks import by_blocks
 from rankine._base.forks import has_threads, need_threads
 from rankine._base.limits import limits
 from rankine._base.records import cached_property
+from rankine._base.text import QUERY, OfQueries
 from rankine._io.values import ends
 from rankine._tables.groups import marked
 from rankine._tables.keys import KeyTable
@@ -137,7 +138,8 @@ def one_type(
     said = f"ints in {_listed(ints)} and text in {_listed(texts)}"
     if next(iter(types)) in texts:
         said = f"text in {_listed(texts)} and ints in {_listed(ints)}"
-    return brought, (f"{word} ids are {said}; compared as text",)
+    said = f" ids are {said}; compared as text"
+    return brought, (OfQueries("", said) if word == QUERY else f"{word}{said}",)
 
 
 def as_first(

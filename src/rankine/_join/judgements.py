@@ -11,7 +11,7 @@ import polars as pl
 
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
-from rankine._base.text import KEEP_LARGEST
+from rankine._base.text import KEEP_LARGEST, shown
 from rankine._io import read
 from rankine._io.repeats import first_repeat
 from rankine._io.rows import as_rows, lenient_rows
@@ -233,8 +233,8 @@ def _of_items(rows: Rows) -> Rows:
         query, item, subtopic = triple.row(repeat[0])
         places = " and ".join(map(rows.place, repeat))
         msg = (
-            f"item {item!r} is judged twice for subtopic {subtopic!r} of query "
-            f"{query!r} in {rows.name} ({places}){KEEP_LARGEST}"
+            f"item {shown(item)} is judged twice for subtopic {subtopic!r} of query "
+            f"{shown(query)} in {rows.name} ({places}){KEEP_LARGEST}"
         )
         raise DuplicateItemError(msg)
     largest = frame.group_by("query", "item", maintain_order=True).agg(
@@ -243,7 +243,7 @@ def _of_items(rows: Rows) -> Rows:
     # Neither lines nor lists are those of these rows.
     return Rows(
         largest, rows.name, notes=rows.notes, role=rows.role, kind=rows.kind,
-        queries=rows.queries,
+        unit=rows.unit, queries=rows.queries,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from rankine._base.blocks import at_once, by_halves
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
-from rankine._base.text import count
+from rankine._base.text import Counted
 from rankine._join.ids import Index, as_first, item_keys, told_apart
 from rankine._tables.keys import KeyTable, may_repeat, with_query
 from rankine._tables.paired import Matched, Side
@@ -73,8 +73,8 @@ def join(first: Lists, second: Lists, *, scored: bool = True) -> Joined:
     for lists in (first, second):
         left = len(lists.queries) - len(kept)
         if left:
-            who = count(left, "query")
-            notes.append(f"{who} of {lists.name} not in the other run: left out")
+            fate = f" of {lists.name} not in the other run: left out"
+            notes.append(Counted("", left, "query", fate))
     both = (first, kept), (second, there[kept])
     x, y = (_side(lists, which, scored=scored) for lists, which in both)
 

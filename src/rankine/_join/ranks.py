@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankine._base.text import shown
 from rankine._io.values import no_order
 from rankine._tables.order import DEEPEST
 from rankine.errors import DataError
@@ -56,9 +57,9 @@ def _check_ranks(chunk: RowChunk, values: Floats) -> None:
     rows = chunk.named
     row = int(np.flatnonzero(~fine)[0])
     msg = (
-        f"{rows.where(row)}: the rank of item {rows.frame['item'][row]!r} for query "
-        f"{rows.frame['query'][row]!r} is {-float(values[row]):g}; ranks used as "
-        f"numbers must be whole numbers from 1 to {DEEPEST:,}"
+        f"{rows.where(row)}: the rank of item {shown(rows.frame['item'][row])} for "
+        f"query {shown(rows.frame['query'][row])} is {-float(values[row]):g}; ranks "
+        f"used as numbers must be whole numbers from 1 to {DEEPEST:,}"
     )
     raise DataError(msg)
 
@@ -90,7 +91,7 @@ def refuse_same_ranks(
     row = row if order is None else int(order[row])
     msg = (
         f"{rows.where(row)}: rank {-ranks[second]:.0f} appears twice for query "
-        f"{query_of(int(owner[second]))!r}; when ranks are used as numbers, each item "
-        "of a list needs its own"
+        f"{shown(query_of(int(owner[second])))}; when ranks are used as numbers, each "
+        "item of a list needs its own"
     )
     raise DataError(msg)

@@ -10,7 +10,7 @@ import polars as pl
 
 from rankine._base.blocks import by_blocks
 from rankine._base.limits import limits
-from rankine._base.text import KEEP_BEST, Counted
+from rankine._base.text import KEEP_BEST, Counted, shown
 from rankine._io.repeats import best_of_repeats, first_repeat, marked, repeated
 from rankine._io.sources import Rows
 from rankine._join.ids import Index, Numbering
@@ -318,7 +318,7 @@ def refuse_twice(
     places = " and ".join(place(row) for row in sorted(rows.tolist()))
     verb, hint = said
     msg = (
-        f"item {items[repeat[0]]!r} {verb} twice for query "
-        f"{query_of(int(number[repeat[0]]))!r} in {name} ({places}){hint}"
+        f"item {shown(items[repeat[0]])} {verb} twice for query "
+        f"{shown(query_of(int(number[repeat[0]])))} in {name} ({places}){hint}"
     )
     raise DuplicateItemError(msg)

@@ -140,6 +140,8 @@ class SideData:
         reference: the lists of another recommender.
         ranked_reference: the same in the order of their ranks, which a convention
             decides.
+        trained: whether there are training data, even where no metric needs them: they
+            are about users.
     """
 
     train: TrainingData | TrainingCounts | None = None
@@ -147,6 +149,7 @@ class SideData:
     catalog: int | pl.Series | None = None
     reference: Source | None = None
     ranked_reference: RankedLists | None = None
+    trained: bool = False
 
     @property
     def items(self) -> dict[str, pl.Series]:

@@ -51,16 +51,19 @@ class Weights:
         frame = pl.DataFrame({"query": self.queries, "weight": self.values})
         return int((frame.hash_rows() // (1 << 32)).sum())
 
-    def of(self, wanted: Sequence[Any] | pl.Series) -> Floats:
-        """Return the weights of some queries, all of which must have one."""
+    def of(self, wanted: Sequence[Any] | pl.Series, unit: str) -> Floats:
+        """Return the weights of some queries, all of which must have one.
+
+        Messages call them by the unit.
+        """
         place = self._find(wanted)
         missing = np.flatnonzero(place < 0)
         if len(missing):
             named = ", ".join(str(wanted[int(row)]) for row in missing[:_SHOWN])
             more = ", ..." if len(missing) > _SHOWN else ""
             msg = (
-                f"{self.name} has no weight for {count(len(missing), 'query')} "
-                f"({named}{more}); give one for every query, 0 to leave a query out"
+                f"{self.name} has no weight for {count(len(missing), unit)} "
+                f"({named}{more}); give one for every {unit}, 0 to leave a {unit} out"
             )
             raise DataError(msg)
         weights: Floats = self.values[place]

@@ -397,7 +397,7 @@ class Metric:
             if key != cutoff or cut is None
         )
         text = f"{self.name}({inside})" if inside else self.name
-        return text if cut is None else f"{text}@{_plain(cut)}"
+        return text if cut is None else f"{text}@{plain_value(cut)}"
 
     __repr__ = __str__
 
@@ -432,15 +432,15 @@ def _shown(value: Any) -> str:
     """Return a parameter as text; a function has its name."""
     if callable(value):
         return str(getattr(value, "__name__", type(value).__name__))
-    return repr(_plain(value))
+    return repr(plain_value(value))
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Turn NumPy scalars into Python's, so that the text can be read back."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Mapping):
-        return {_plain(key): _plain(item) for key, item in value.items()}
+        return {plain_value(key): plain_value(item) for key, item in value.items()}
     return value
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import rankine._metrics.ranking  # noqa: F401 - fills the registry
 from rankine._metrics.lists.kind import LISTED, ListMetric
 from rankine._metrics.metric import REGISTRY, Metric
+from rankine._metrics.safe_names import APART, in_ascii, name_and_cut, value_of
 from rankine._metrics.trec_names import FAMILIES, NICKNAMES, Family
 from rankine.errors import (
     MetricSyntaxError,
@@ -62,7 +63,8 @@ def parse(text: str) -> Metric:
 
     Our own spelling is ``P(rel=2)@5``. The spellings of trec_eval (``ndcg_cut.10``,
     ``ndcg_cut_10``, ``map``) and ranx (``ndcg@10-l2``, ``hit_rate@5``), and plain words
-    (``MAP``, ``HitRate@10``), are read too, in any case where that is unambiguous.
+    (``MAP``, ``HitRate@10``), are read too, in any case where that is unambiguous. So
+    are the names that `Evaluation.scalars` gives to loggers, such as ``ndcg_at_10``.
 
     Args:
         text: the metric.
@@ -74,6 +76,8 @@ def parse(text: str) -> Metric:
     nDCG@10
     >>> parse("precision@5-l2")
     P(rel=2)@5
+    >>> parse("rbp_at_10__p_0_95")
+    RBP(p=0.95)@10
     """
     metrics = parse_all(text)
     if len(metrics) != 1:
@@ -231,7 +235,7 @@ def canonical(text: str, kind: type[M]) -> M | None:
     shape = _SHAPE.fullmatch(text)
     name = _lookup(shape["name"], kind) if shape else None
     if shape is None or name is None:
-        return None
+        return _safe(text, kind)
     metric: M = kind(name)
     given = _arguments(shape["inside"], text) if shape["inside"] else {}
     if not shape["cut"]:
@@ -244,6 +248,32 @@ def canonical(text: str, kind: type[M]) -> M | None:
         raise MetricSyntaxError(msg)
     given[cutoff] = _number(shape["cut"], text)
     return metric(**given)  # type: ignore[return-value]
+
+
+def _safe(text: str, kind: type[M]) -> M | None:
+    """Read ``name_at_CUT__key_value``, as `safe_name` writes it; None if it is not."""
+    head, *parts = text.split(APART)
+    word, cut = name_and_cut(head)
+    name = _lookup(word, kind)
+    if name is None:
+        return None
+    metric: M = kind(name)
+    given: dict[str, Any] = {}
+    if cut is not None:
+        if metric.fact.at is None:
+            return metric @ cut  # which says that there is none
+        given[metric.fact.at] = cut
+    for part in parts:
+        keys = [
+            key
+            for key in metric.fact.parameters
+            if part.startswith(f"{in_ascii(key)}_")
+        ]
+        if not keys:
+            return None
+        key = max(keys, key=len)
+        given[key] = value_of(part.removeprefix(f"{in_ascii(key)}_"))
+    return metric(**given) if given else metric  # type: ignore[return-value]
 
 
 def _is_number(cut: str) -> bool:

@@ -8,7 +8,7 @@ A log becomes a table with a row per user, from which all else is computed::
 
 From events to users:
 
-- `rules`: the options that say how a log is read and counted; `words`, `texts`,
+- `rules`: the options that say how a log is read and counted; `words`, `codes`,
   `times`: kinds of events, columns of few texts, and times, as numbers.
 - `sources`: rows of a query; `ubi`: User Behavior Insights; `generate`: logs from known
   rates.
@@ -23,20 +23,21 @@ From users to metrics:
 - `sums`: the counts of all users, who of them counts, and their groups; `oddities`:
   what is odd in them.
 - `summary`: `summarize` and `Accumulator`; `rates`: a function per metric; `spreads`:
-  their intervals; `drawn`: the report.
+  their intervals; `results`: what results can show and save.
 - `funnel`: steps in order, from the sorted events of users.
 
 Tests:
 
-- `abtest`, `calibrate`, `needed`: `ab_test`, `calibrate`, `users_needed`; `asked`:
-  their options, and whether data are a log or a table of the user's own.
-- `cohort`: the users of a test; `arms`, `moments`, `quantiles`: what is needed of each
-  arm; `effects`: what differs; `variants`: all of it, corrected, with what is doubtful;
-  `looks`: the same at the end of each day; `abresult`: the result.
+- `abtest`, `calibrate`, `needed`: `ab_test`, `calibrate`, `users_needed`.
+- `inputs`: what they are given, a log or a table of users; `cohort`: the users of a
+  test, also as they were at the end of each day; `own_table`: those of a table of the
+  user's own; `measures`: the metrics.
+- `moments`, `quantiles`: what is needed of each arm; `effects`: what differs;
+  `variants`: all of it, corrected, with what is doubtful; `abresult`: the result.
 
 Lists that were shown:
 
-- `shown`: which items were shown and clicked; `positions`: click rates by rank;
-  `clicks`: judgements from clicks; `draws`, `interleaving`: two rankings in one list;
-  `beside`: what judges say beside what users did.
+- `click_logs`: which items were shown and clicked; `positions`: click rates by rank;
+  `clicks`: judgements from clicks; `interleaving`: two rankings in one list.
+- `side_by_side`: what judges say beside what users did.
 """

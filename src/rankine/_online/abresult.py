@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from rankine._base.notebook import as_table
 from rankine._base.text import count, p_equals
-from rankine._evaluate.summary import finite
-from rankine._online.drawn import Drawn
+from rankine._online.results import Saved, plain_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -167,7 +165,7 @@ class SampleRatio:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ABTest(Drawn):
+class ABTest(Saved):
     """The effects of all variants on all metrics.
 
     Attributes:
@@ -176,7 +174,7 @@ class ABTest(Drawn):
             numbers of users, the margin, the corrected p_always, and the verdict.
         srm: the check of the sample ratio, with `p` and `p_anytime`.
         settings: how the test was set up, with the `expected_n` to keep at every look.
-        notes: what was assumed, left out, or cannot be told.
+        notes: what was assumed, left out, or is unknown.
         warnings: what makes the results doubtful.
         excluded: events and users that were left out, by reason.
         health: with CUPED, its weight, the share of the variance that it removed, and
@@ -298,20 +296,6 @@ class ABTest(Drawn):
         from rankine._report.abtest import to_html  # noqa: PLC0415
 
         return to_html(self)
-
-
-def plain_rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table, ready for JSON; undefined numbers are None."""
-    return [
-        {name: _cell(value) for name, value in row.items()}
-        for row in frame.iter_rows(named=True)
-    ]
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, date):
-        return value.isoformat()
-    return finite(value) if isinstance(value, float) else value
 
 
 def verdict_of(row: Mapping[str, Any], alpha: float) -> str:

@@ -12,12 +12,11 @@ import polars.selectors as cs
 
 from rankine._base.checks import check_choice, check_count, check_flag, check_number
 from rankine._online.abresult import ABTest, Settings
-from rankine._online.asked import check_options, opened
-from rankine._online.cohort import cohort_of
+from rankine._online.inputs import check_options, cohort_of, opened
 from rankine._online.metrics import check_metrics
-from rankine._online.rules import UNITS, Rules
-from rankine._online.summary import Accumulator
-from rankine._online.variants import compared, limits_of, margins_of, word
+from rankine._online.rules import UNITS
+from rankine._online.times import DAY, SECOND
+from rankine._online.variants import compared, margins_of, variant_text
 from rankine._stats.corrections import CORRECTIONS
 from rankine.errors import ParameterError
 
@@ -25,18 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._online.cohort import Cohort
+    from rankine._online.inputs import Input
 
 _ALWAYS = ("holm", "bonferroni", "none")
 _LIFTS = ("delta", "fieller")
 EXPECTED_N = 10_000
 _RETURNING = (
-    "the 'always' bounds are approximate where users return and go on; they are proved "
-    "where users count for a fixed number of days after their first exposure: window= "
-    "or --window"
+    "always-valid intervals are approximate if users return during the test; they are "
+    "proven if users count for a fixed number of days after their first exposure: "
+    "window= or --window"
 )
 _NO_SEQUENCE = (
-    "winsorize= leaves no confidence sequence: the caps come from the data, and change "
-    "from look to look"
+    "winsorize= leaves no always-valid intervals: its caps come from the data, and "
+    "change from look to look"
 )
 
 
@@ -125,8 +125,7 @@ def ab_test(
         expected_n: the number of users in both arms at which confidence sequences are
             tightest. Fix it before the first look, and keep it.
         seed: the seed of what is drawn for quantiles; nothing else is drawn.
-        memory_limit: for events, the memory that the process may use, as in
-            `summarize`.
+        memory_limit: for events, as in `summarize`.
         rules: how events are read, as in `summarize`: columns, kinds, exposure, window;
             ``max_events=`` leaves out users with more events after their exposure.
 
@@ -169,39 +168,39 @@ def ab_test(
         (0.25, 0.5)
     """
     check_options(ab_test, rules)
-    check_metrics(metrics, in_test=True)
+    metrics = check_metrics(metrics, in_test=True)
     settings = Settings(
-        control=word(control), confidence=confidence, correction=correction,
+        control=variant_text(control), confidence=confidence, correction=correction,
         always_correction=always_correction, lift=lift, expected_n=expected_n,
         cuped=bool(covariates) or cuped is True, seed=seed, winsorize=winsorize,
     )  # fmt: skip
     check_settings(settings)
     check_flag("cuped", cuped)
     check_flag("daily", daily)
-    given = opened(data, metrics, unit, rules)
+    of_log: dict[str, Any] = {}
+    if cap is not None and not isinstance(cap, Mapping):
+        of_log["cap"] = cap
+    if variant is not None:
+        of_log["columns"] = {**(rules.get("columns") or {}), "variant": variant}
+    given = opened(data, metrics, unit, rules, of_log)
     _check_segment(segment, variant, rules)
     if given.is_own:
         _check_own(unit, variant, cap)
-    else:
-        if cap is not None and not isinstance(cap, Mapping):
-            rules["cap"] = cap
-        if variant is not None:
-            rules["columns"] = {**(rules.get("columns") or {}), "variant": variant}
+    caps = cap if isinstance(cap, Mapping) else {}
     cohort = cohort_of(
-        given, metrics, rules, unit=unit, by=variant if given.is_own else "variant",
-        segment=segment, covariates=covariates, cuped=cuped, daily=daily,
-        memory_limit=memory_limit,
-    ).with_options(better or {}, cap if isinstance(cap, Mapping) else {})  # fmt: skip
+        given, metrics, by=variant if given.is_own else "variant", segment=segment,
+        covariates=covariates, cuped=cuped, daily=daily, memory_limit=memory_limit,
+    ).with_options(better or {}, caps)  # fmt: skip
     if cuped:
-        cohort = replace(cohort, notes=(*cohort.notes, *_without_cuped(cohort)))
-    settings = replace(settings, **limits_of(given, cohort.zone, cap, rules))
-    if not given.is_own:
-        settings = replace(settings, rules=_other_rules(data, unit, rules))
+        cohort = cohort.noted(*_without_cuped(cohort))
+    settings = replace(
+        settings, **_limits_of(given), timezone=cohort.zone,
+        cap={name: float(most) for name, most in caps.items()},
+    )  # fmt: skip
     if not given.is_own and not given.has_window:
-        cohort = replace(cohort, notes=(*cohort.notes, _RETURNING))
+        cohort = cohort.noted(_RETURNING)
     if winsorize is not None:
-        cohort = cohort.winsorized(winsorize)
-        cohort = replace(cohort, notes=(*cohort.notes, _NO_SEQUENCE))
+        cohort = cohort.winsorized(winsorize).noted(_NO_SEQUENCE)
     test = compared(cohort, settings, margins_of(margin, cohort), ratio)
     return test if winsorize is None else _without_sequences(test)
 
@@ -228,16 +227,22 @@ def _without_cuped(cohort: Cohort) -> list[str]:
     return [f"{', '.join(names)}: without CUPED, as {why}"]
 
 
-def _other_rules(
-    data: Any, unit: str | None, rules: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the options for a log that were given and have no setting of their own."""
-    if isinstance(data, Accumulator):
-        read = data.rules
-    else:
-        read = Rules.of(rules if unit is None else {**rules, "unit": unit})
+def _limits_of(given: Input) -> dict[str, Any]:
+    """Return what is known of how events were read, for the settings of a test.
+
+    A table of users says whether there was a window.
+    """
+    rules = given.rules
     own = {"cap", *(each.name for each in fields(Settings))}
-    return {name: value for name, value in read.options().items() if name not in own}
+    others = {name: value for name, value in rules.options().items() if name not in own}
+    return {
+        "page_cap": None if rules.longest is None else rules.longest / SECOND,
+        "window": None if rules.within is None else rules.within / DAY,
+        "max_events": rules.max_events,
+        "incomplete": rules.incomplete if given.has_window else None,
+        "rules": others,
+        "table": given.of_users,
+    }
 
 
 def _without_sequences(test: ABTest) -> ABTest:

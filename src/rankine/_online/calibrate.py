@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,21 +12,20 @@ import polars as pl
 from rankine._base.checks import check_count, check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count, percent
-from rankine._online.abresult import plain_rows
-from rankine._online.asked import check_options, opened
-from rankine._online.cohort import cohort_of
 from rankine._online.effects import effect_of
+from rankine._online.inputs import check_options, cohort_of, opened
 from rankine._online.metrics import check_metrics
 from rankine._online.moments import SIDES, Moments
-from rankine._online.quantiles import QuantileEffect, drawn
-from rankine._online.spreads import wilson
+from rankine._online.quantiles import Quantile, QuantileEffect
+from rankine._online.results import plain_rows
+from rankine._online.spreads import share_of
 from rankine.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankine._base.arrays import AnyArray, Floats
-    from rankine._online.cohort import Measure
+    from rankine._online.measures import Measure
 
 _BLOCK = 1 << 23
 """Draws that are held at once."""
@@ -157,16 +155,15 @@ def calibrate(
     True
     """
     check_options(calibrate, rules)
-    check_metrics(metrics, in_test=True)
+    metrics = check_metrics(metrics, in_test=True)
     check_count("n", n, least=1)
     check_count("seed", seed, least=0)
     check_number("confidence", confidence, above=0, below=1)
     if winsorize is not None:
         check_number("winsorize", winsorize, above=0.5, below=1)
     cohort = cohort_of(
-        opened(data, metrics, unit, rules), metrics, rules, unit=unit,
-        by="variant" if cuped else None, covariates=covariates, cuped=cuped,
-        memory_limit=memory_limit,
+        opened(data, metrics, unit, rules), metrics, by="variant" if cuped else None,
+        covariates=covariates, cuped=cuped, memory_limit=memory_limit,
     )  # fmt: skip
     if winsorize is not None:
         cohort = cohort.winsorized(winsorize)
@@ -182,11 +179,11 @@ def calibrate(
         p = np.concatenate([*several(measure, cohort.columns(), n, seed)])
         known = p[~np.isnan(p)]
         n_found = int(np.count_nonzero(known <= alpha))
-        low, high = wilson(n_found, len(known), _SURE)
-        share = n_found / len(known) if len(known) else math.nan
+        share, (low, high) = share_of(n_found, len(known), _SURE)
         rows.append((measure.name, share, low, high, len(known)))
         if measure.quantile is not None and high < alpha:
-            held = drawn(measure.known_of(cohort.columns()), measure.quantile, rng)
+            values = measure.statistics(cohort.columns())
+            held = Quantile.of(values, measure.quantile, rng)
             if round(held.tied * held.n) > 1:  # the user at the quantile is not alone
                 tied[measure.name] = held.tied
     names = ["metric", "false_alarms", "low", "high", "n"]
@@ -212,8 +209,7 @@ def p_values(
     products = apart[:, _UPPER[0]] * apart[:, _UPPER[1]]
     parts = np.column_stack([np.ones(height), whole[:, 0] != 0, apart, products])
     total = parts.sum(axis=0)
-    cuped = measure.before is not None
-    imputes = cuped and measure.before is not None and measure.before[1] is None
+    cuped, imputes = measure.before is not None, measure.imputes
     for coins in _splits(height, n, np.random.default_rng(seed)):
         half = coins.astype(np.float64) @ parts
         arms = [_moments(sums, middle) for sums in (half, total - half)]

@@ -12,7 +12,7 @@ import polars as pl
 from rankine._base.checks import check_choice, check_count, check_number
 from rankine._base.text import count
 from rankine._io.sources import Rows
-from rankine._online.shown import read_shown
+from rankine._online.click_logs import read_click_log
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def judgments_from_clicks(
     >>> rk.evaluate(judged, {"q": ["x", "y"]}, "nDCG")["nDCG"]
     1.0
     """
-    check_choice("model", model, tuple(_WEIGHTS))
+    check_choice("model", model, ("coec", "ctr", "position"))
     check_count("least", least, least=1)
     if examination is not None and model != "position":
         msg = f"examination is for model='position', not for {model!r}"
@@ -128,8 +128,7 @@ def judgments_from_clicks(
     optional: tuple[str, ...] = ("position",)
     if model != "ctr":
         needs["position"], optional = "says where it was shown", ()
-    strays: list[str] = []
-    frame, name = read_shown(log, needs, columns, optional, strays, in_one_arm=True)
+    frame, name, strays = read_click_log(log, needs, columns, optional, in_one_arm=True)
     ranked = "position" in frame.columns
     if not ranked:
         frame = frame.with_columns(pl.lit(1.0).alias("position"))
@@ -140,7 +139,7 @@ def judgments_from_clicks(
     if model == "ctr":
         _refuse_above(cells, name)
     curve = by_position(frame)
-    weight, notes = _WEIGHTS[model](cells, curve, _given(examination), name)
+    weight, notes = _weights(model, cells, curve, _given(examination), name)
     notes = [*strays, *notes]
     ranks = curve["position"].to_numpy()
     curve = curve.with_columns(pl.Series("weight", weight))
@@ -234,23 +233,18 @@ def _given(examination: Any) -> dict[int, float] | None:
     return {int(rank): float(share) for rank, share in given.items()}
 
 
-def _by_rate(
-    cells: pl.DataFrame, curve: pl.DataFrame, given: Any, name: str
+def _weights(
+    model: str,
+    cells: pl.DataFrame,
+    curve: pl.DataFrame,
+    given: Mapping[int, float] | None,
+    name: str,
 ) -> tuple[Floats, list[str]]:
-    del cells, given, name
-    return curve["ctr"].to_numpy(), []
-
-
-def _alike(
-    cells: pl.DataFrame, curve: pl.DataFrame, given: Any, name: str
-) -> tuple[Floats, list[str]]:
-    del cells, given, name
-    return np.ones(curve.height), []
-
-
-def _examined(
-    cells: pl.DataFrame, curve: pl.DataFrame, given: dict[int, float] | None, name: str
-) -> tuple[Floats, list[str]]:
+    """Return what an impression at each rank counts, and how that was found."""
+    if model == "coec":
+        return curve["ctr"].to_numpy(), []
+    if model == "ctr":
+        return np.ones(curve.height), []
     ranks = curve["position"].to_list()
     if given is None:
         return _estimated(cells, ranks, name)
@@ -259,9 +253,6 @@ def _examined(
         msg = f"examination has no share for rank {missing[0]}, which {name} has"
         raise ParameterError(msg)
     return np.array([given[rank] for rank in ranks]), []
-
-
-_WEIGHTS = {"coec": _by_rate, "ctr": _alike, "position": _examined}
 
 
 def _estimated(

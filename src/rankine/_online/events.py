@@ -21,8 +21,8 @@ from rankine._io.json import not_a_table
 from rankine._io.sources import Reading
 from rankine._io.tables import Places, origin_of, together
 from rankine._io.values import ids, numbers
+from rankine._online.codes import coded
 from rankine._online.rules import CODES, COLUMNS, KINDS, PASSIVE
-from rankine._online.texts import coded
 from rankine._online.times import DAY, SECOND, times
 from rankine._online.words import as_word, as_words, engaging_words, known_words
 from rankine.errors import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -13,10 +13,11 @@ import polars as pl
 from rankine._base.checks import check_number
 from rankine._base.text import count
 from rankine._online.log import LABELS
-from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
-from rankine._online.rules import KINDS, Rules, check_titles
-from rankine._online.spreads import wilson
-from rankine._online.summary import ONE_GROUP, plain_rows
+from rankine._online.metrics import OF_METRICS
+from rankine._online.results import Tabled
+from rankine._online.rules import KINDS, RuleOptions, Rules, check_titles
+from rankine._online.spreads import NONE, share_of
+from rankine._online.summary import ONE_GROUP
 from rankine._online.table import counts_of
 from rankine._online.times import DAY, SECOND, span
 from rankine._online.words import as_word
@@ -37,14 +38,12 @@ BEYOND_GROUPS: dict[str, Any] = {
 """The columns of a table after those of the groups, with their types."""
 _FEWEST, _MOST = 2, 32
 """How many steps there may be; an event has a bit for each."""
-_UNUSED = "session_gap", "engaged", "unit", "cap", "last_page"
-"""Rules that are about sessions, pages or metrics."""
 _WORDS = 10
 """How many words of a log a message names."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Funnel:
+class Funnel(Tabled):
     """How many users take each step, by group and segment.
 
     Attributes:
@@ -60,46 +59,9 @@ class Funnel:
         groups: the columns of the groups.
     """
 
-    table: pl.DataFrame
-    definitions: Mapping[str, str]
-    excluded: Mapping[str, int]
-    notes: tuple[str, ...]
-    events: int
-    confidence: float
-    groups: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """Return the table, what its columns are, and the notes as text."""
-        from rankine._report.online import to_text  # noqa: PLC0415
-
-        return to_text(self)
-
     def __repr__(self) -> str:
         """Return its size in one line."""
         return f"Funnel({self.table.height} rows)"
-
-    def _repr_html_(self) -> str:
-        from rankine._report.online import to_html  # noqa: PLC0415
-
-        return to_html(self)
-
-    def to_markdown(self) -> str:
-        """Return a Markdown table."""
-        from rankine._report.online import to_markdown  # noqa: PLC0415
-
-        return to_markdown(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON; undefined values are None."""
-        return {
-            "events": self.events,
-            "confidence": self.confidence,
-            "groups": list(self.groups),
-            "table": plain_rows(self.table),
-            "definitions": dict(self.definitions),
-            "excluded": dict(self.excluded),
-            "notes": list(self.notes),
-        }
 
 
 def funnel(
@@ -192,9 +154,8 @@ def _checked(steps: Any, rules: Rules) -> list[str]:
             f"as ['impression', 'click', 'conversion'], got {steps!r}"
         )
         raise ParameterError(msg)
-    usual = Rules()
-    for name in _UNUSED:
-        if getattr(rules, name) != getattr(usual, name):
+    for name in OF_METRICS:
+        if name in rules.given:
             msg = f"{name} has no effect on a funnel; leave it out"
             raise ParameterError(msg)
     return [as_word(step) for step in steps]
@@ -306,17 +267,13 @@ def _rows(
     rows = []
     for number, step in enumerate(steps, 1):
         n, before = n_of[number], n_of[number - 1]
+        rate, bounds = share_of(n, before, confidence)
         # That everyone who reached the first step did so is certain.
-        of_first = (1.0 if n else math.nan, math.nan, math.nan)
+        of_first, of_bounds = (1.0 if n else math.nan), NONE
         if number > 1:
-            of_first = _share(n, n_of[1], confidence)
-        rows.append((step, n, *_share(n, before, confidence), *of_first))
+            of_first, of_bounds = share_of(n, n_of[1], confidence)
+        rows.append((step, n, rate, *bounds, of_first, *of_bounds))
     return rows
-
-
-def _share(n: int, of: int, confidence: float) -> tuple[float, float, float]:
-    """Return a share and its interval; nan if it is of nobody."""
-    return (n / of if of else math.nan, *wilson(n, of, confidence))
 
 
 def _definitions(within: int | None) -> dict[str, str]:

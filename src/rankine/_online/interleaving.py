@@ -1,28 +1,170 @@
-"""Interleaving: which of two rankings in one list users prefer."""
+"""Interleaving: one list drawn from two rankings, and which of them users prefer."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 
-from rankine._base.checks import check_choice, check_count, check_number
+from rankine._base.checks import check_choice, check_count, check_k, check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count, p_text
 from rankine._evaluate.summary import finite
-from rankine._online.draws import TEAMS
+from rankine._online.click_logs import read_click_log
 from rankine._online.effects import LEAST_ACTIVE, LEAST_USERS
-from rankine._online.moments import Moments
-from rankine._online.shown import read_shown
+from rankine._online.spreads import NONE, clustered, spread
 from rankine._stats.intervals import Interval
 from rankine._stats.sequences import always_p, half_width, rho_squared
-from rankine.errors import DataError
+from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_STEEPNESS = 3
+"""How much probabilistic interleaving prefers the first items of a ranking."""
+TEAMS = ("a", "b")
+
+
+@dataclass(frozen=True)
+class Interleaved:
+    """A list to be shown, and which ranking each of its items counts for.
+
+    Attributes:
+        items: the items, from rank 1.
+        teams: ``a`` or ``b`` for each of them.
+        method: how it was drawn.
+    """
+
+    items: tuple[Any, ...]
+    teams: tuple[str, ...]
+    method: str
+
+    def log(
+        self, impression: Any, user: Any, clicked: Sequence[Any] = ()
+    ) -> pl.DataFrame:
+        """Return the rows to be logged, which `interleaving_test` reads.
+
+        Args:
+            impression: the id of this impression.
+            user: the id of the user.
+            clicked: the items that were clicked on.
+        """
+        for item in clicked:
+            if item not in self.items:
+                msg = f"{item!r} was clicked on, but is not among the items shown"
+                raise DataError(msg)
+        n = len(self.items)
+        return pl.DataFrame(
+            {
+                "impression_id": [impression] * n,
+                "user_id": [user] * n,
+                "position": range(1, n + 1),
+                "item_id": self.items,
+                "team": self.teams,
+                "click": [int(item in clicked) for item in self.items],
+            }
+        )
+
+    def _repr_html_(self) -> str:
+        return as_table(self)
+
+
+def interleave(
+    a: Sequence[Any],
+    b: Sequence[Any],
+    method: Literal["team_draft", "probabilistic"] = "team_draft",
+    *,
+    k: int | None = None,
+    seed: int | Sequence[int] = 0,
+) -> Interleaved:
+    """Draw one list from two rankings.
+
+    ``team_draft``: in each round, a coin decides which ranking picks first; each takes
+    its best item that is not yet in the list. ``probabilistic``: at each rank, a coin
+    decides which ranking picks; it draws an item with a probability that falls with the
+    cube of its rank, so that every order is possible.
+
+    Args:
+        a: the items of one ranking, the best first.
+        b: those of the other.
+        method: how to draw.
+        k: how many items to show; if not given, as many as the longer ranking has.
+        seed: the seed of the draw: a number, or several, such as those of a user and a
+            request.
+
+    Returns:
+        The items and their teams; `log` returns the rows to keep.
+
+    References:
+        F. Radlinski, M. Kurup, T. Joachims: How does clickthrough data reflect
+        retrieval quality? CIKM 2008. K. Hofmann, S. Whiteson, M. de Rijke: A
+        probabilistic method for inferring preferences from clicks. CIKM 2011.
+
+    >>> import rankine as rk
+    >>> drawn = rk.online.interleave(["x", "y"], ["y", "z"], seed=1)
+    >>> drawn.items, drawn.teams
+    (('x', 'y'), ('a', 'b'))
+    """
+    check_choice("method", method, ("team_draft", "probabilistic"))
+    check_k(k)
+    rankings = [
+        _ranking(name, items) for name, items in zip(TEAMS, (a, b), strict=True)
+    ]
+    _check_seed(seed)
+    length = min(k or max(map(len, rankings)), len({*rankings[0], *rankings[1]}))
+    rng = np.random.default_rng(seed)
+    items: list[Any] = []
+    teams: list[str] = []
+    turn = 0
+    while len(items) < length:
+        second = method == "team_draft" and len(items) % 2
+        turn = 1 - turn if second else int(rng.integers(2))
+        free = _left(rankings[turn], items)
+        if not free:
+            turn = 1 - turn
+            free = _left(rankings[turn], items)
+        place = 0
+        if method == "probabilistic":
+            weights = np.array([float(rank) ** -_STEEPNESS for rank, _ in free])
+            place = int(rng.choice(len(free), p=weights / weights.sum()))
+        items.append(free[place][1])
+        teams.append(TEAMS[turn])
+    return Interleaved(tuple(items), tuple(teams), method)
+
+
+def _left(ranking: list[Any], items: list[Any]) -> list[tuple[int, Any]]:
+    """Return what is not yet shown of a ranking, with its ranks."""
+    return [(rank, item) for rank, item in enumerate(ranking, 1) if item not in items]
+
+
+def _ranking(name: str, given: Any) -> list[Any]:
+    """Return the items of a ranking, which must all be different."""
+    try:
+        items = list(given)
+        if items and len({*items}) == len(items):
+            return items
+    except TypeError:  # not a list, or of items that cannot be told apart
+        pass
+    msg = f"{name} must be a list of different items, got {given!r}"
+    raise ParameterError(msg)
+
+
+def _check_seed(seed: Any) -> None:
+    several = isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str)
+    for part in seed if several else (seed,):
+        whole = isinstance(part, Integral) and not isinstance(part, (bool, np.bool_))
+        if not whole or part < 0:
+            msg = (
+                "seed must be an integer of at least 0, or several such as those of a "
+                f"user and a request, got {seed!r}"
+            )
+            raise ParameterError(msg)
+
 
 _NEEDS = {
     "user": "says whose preference it is",
@@ -41,15 +183,15 @@ class Preference:
         interval: its interval, clustered by user.
         p: the p-value of no preference, by Student's t over users.
         p_sign: the p-value that as many users prefer a as b, by the sign test.
-        always: an interval that holds at every look.
-        p_always: a p-value that holds at every look.
+        always: the always-valid interval, which holds at every look.
+        p_always: the always-valid p-value.
         users_a, users_b: how many users prefer each.
         users: how many users there are.
         impressions: how many impressions prefer one of them, of `shown`.
         shown: how many impressions there are.
         expected_n: the number of users at which `always` is tightest.
         confidence: of the intervals.
-        notes: what was assumed, and what cannot be told.
+        notes: what was assumed, and what is unknown.
     """
 
     a: str
@@ -93,12 +235,15 @@ class Preference:
                 f"{self.users_a:,} {_verb(self.users_a)} {self.a}: sign test p "
                 f"{p_text(self.p_sign)}"
             ),
-            f"{_prefer(self.impressions, self.shown, 'impression')} one",
+            (
+                f"{self.impressions:,} of {count(self.shown, 'impression')} with a "
+                "preference"
+            ),
         ]
         if not math.isnan(self.p_always):
             low, high = self.always
             lines.append(
-                f"at every look: {low:+.4f} to {high:+.4f}, p {p_text(self.p_always)}"
+                f"always-valid: {low:+.4f} to {high:+.4f}, p {p_text(self.p_always)}"
             )
         return "\n".join([*lines, *(f"- {note}" for note in self.notes)])
 
@@ -180,12 +325,11 @@ def interleaving_test(
     check_choice("method", method, ("team_draft", "probabilistic", "balanced"))
     check_number("confidence", confidence, above=0, below=1)
     check_count("expected_n", expected_n, least=1)
-    notes = []
     if method == "balanced":
         names = teams or TEAMS
         needs = dict.fromkeys(("rank_a", "rank_b"), "says where a ranking had an item")
         ranked = {**_NEEDS, "position": "says what was seen"}
-        frame, _ = read_shown(log, ranked, columns, tuple(needs))
+        frame, _, notes = read_click_log(log, ranked, columns, tuple(needs))
         for column in needs:
             if column not in frame.columns:
                 msg = (
@@ -199,7 +343,7 @@ def interleaving_test(
             "one of two rankings 75 : 25; use team draft for new tests"
         )
     else:
-        frame, name = read_shown(
+        frame, name, notes = read_click_log(
             log, {**_NEEDS, "team": "says which ranking an item counts for"}, columns
         )
         names = _teams(frame["team"], teams, name)
@@ -275,11 +419,6 @@ def _balanced(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _cut(value: float, reach: float) -> Interval:
-    """Return an interval around a preference, which is from -1 to 1."""
-    return Interval(max(value - reach, -1.0), min(value + reach, 1.0))
-
-
 def _preference(
     users: pl.DataFrame,
     shown: int,
@@ -288,34 +427,28 @@ def _preference(
     alpha: float,
     expected_n: int,
 ) -> Preference:
-    from scipy.special import bdtr, stdtr, stdtrit  # noqa: PLC0415 - slow to import
+    from scipy.special import bdtr, stdtr  # noqa: PLC0415 - slow to import
 
     y, x = users["y"].to_numpy(), users["x"].to_numpy()
     n = len(y)
-    moments = Moments.of([y, x, None, None], n)
-    ratio, weights = moments.ratio()
-    value = float(ratio)
-    error = math.sqrt(moments.variance(weights) / n)
-    nothing = Interval(math.nan, math.nan)
-    interval, p = nothing, math.nan
+    value, interval = clustered(y, x, 1 - alpha, (-1.0, 1.0))
+    error, p = math.nan if math.isnan(value) else spread(y, x, value), math.nan
     if math.isnan(value):
         notes.append("no impression prefers one of the rankings")
     elif not error > 0:
         notes.append("no interval, since all users agree, or there is only one")
     else:
-        reach = float(stdtrit(n - 1, 1 - alpha / 2)) * error
-        interval = _cut(value, reach)
         p = float(2 * stdtr(n - 1, -abs(value) / error))
     for_a, for_b = int((y < 0).sum()), int((y > 0).sum())
     decided = for_a + for_b
     sign = (
         min(1.0, 2 * float(bdtr(min(for_a, for_b), decided, 0.5))) if decided else 1.0
     )
-    always, p_always = nothing, math.nan
+    always, p_always = NONE, math.nan
     if n >= LEAST_USERS and decided >= LEAST_ACTIVE and error > 0:
         rho2, size = rho_squared(expected_n, alpha), np.array(float(n))
         half = float(half_width(np.array(error * math.sqrt(n)), size, rho2, alpha))
-        always = _cut(value, half)
+        always = Interval(max(value - half, -1.0), min(value + half, 1.0))
         p_always = float(always_p(np.array(value / error), size, rho2))
     else:
         notes.append(

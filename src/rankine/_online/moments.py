@@ -1,17 +1,26 @@
-"""Means and products of sums per user, from which effects and their spread follow."""
+"""Means and products of sums per user in each arm, from which effects follow."""
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from rankine._online.codes import coded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._base.arrays import Floats
+    from rankine._online.cohort import Cohort
+    from rankine._online.measures import Measure
 
+Place = tuple["Measure", str, str | None]
+"""A metric, a variant, and a segment or None."""
 SIDES = 4
 """Numerator and denominator, and both before the test."""
 _CLOSE = 1e-12
@@ -19,6 +28,9 @@ _CLOSE = 1e-12
 _ROUNDED = 16 * float(np.finfo(np.float64).eps)
 """How far a sum of products may be off, for each root of the number of users."""
 _PIECE = 4096
+_BLOCK = 1 << 17
+"""Users that are processed together: few enough for the cache of a core."""
+_THREADS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,3 +143,56 @@ def _products(rows: Floats) -> Floats:
 def _outer(left: Floats, right: Floats) -> Floats:
     outer: Floats = left[..., :, None] * right[..., None, :]
     return outer
+
+
+def by_arm(cohort: Cohort) -> tuple[dict[Place, Any], dict[str, int]]:
+    """Return the moments of each metric and arm, overall and in each segment.
+
+    For a quantile, these are its values. Also returns how many users each variant has.
+    Blocks of users are merged in order, so that the number of threads does not matter.
+    """
+    names, codes = coded(cohort.frame["variant"])
+    variants, codes = [*map(str, names)], codes - 1
+    segments: Sequence[str | None] = [None]
+    if cohort.is_segmented:
+        names, inner = coded(cohort.frame["segment"])
+        segments = [*map(str, names)]
+        codes = codes.astype(np.int64) * len(segments) + inner - 1
+    arms = [(variant, segment) for variant in variants for segment in segments]
+    by_name = sorted(range(len(arms)), key=arms.__getitem__)
+    columns, measures = cohort.columns(), cohort.measures
+
+    def of_block(first: int) -> list[tuple[int, list[Any]]]:
+        rows = slice(first, first + _BLOCK)
+        order = codes[rows].argsort(kind="stable")
+        numbers = np.arange(len(arms) + 1, dtype=codes.dtype)
+        bounds = np.searchsorted(codes[rows], numbers, sorter=order).tolist()
+        users = {name: column[rows].take(order) for name, column in columns.items()}
+        parts = []
+        for begin, end in pairwise(bounds):
+            arm = {name: column[begin:end] for name, column in users.items()}
+            parts.append(
+                (end - begin, [measure.statistics(arm) for measure in measures])
+            )
+        return parts
+
+    parts: dict[Place, list[Any]] = {}
+    sizes: dict[str, int] = dict.fromkeys(variants, 0)
+    for block in _in_order(of_block, range(0, len(codes), _BLOCK)):
+        for number in by_name:  # so that sums do not depend on how names are numbered
+            (variant, segment), (size, known) = arms[number], block[number]
+            sizes[variant] += size
+            for measure, values in zip(measures, known, strict=True):
+                for part in {None, segment} if size else ():
+                    parts.setdefault((measure, variant, part), []).append(values)
+    return {
+        place: np.concatenate(values) if place[0].quantile else Moments.merged(values)
+        for place, values in parts.items()
+    }, sizes
+
+
+def _in_order(function: Any, begins: range) -> Any:
+    if len(begins) == 1:
+        return [function(begins[0])]
+    with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
+        return [*pool.map(function, begins)]

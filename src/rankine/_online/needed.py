@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,13 +13,16 @@ from rankine._base.checks import check_number
 from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine._online.abresult import ABTest
-from rankine._online.asked import check_options, opened
-from rankine._online.cohort import Cohort, check_names, cohort_of
+from rankine._online.inputs import check_options, cohort_of, opened
+from rankine._online.measures import check_names
 from rankine._online.metrics import check_metrics
-from rankine._online.quantiles import drawn
+from rankine._online.quantiles import Quantile
 from rankine._online.variants import Margin
 from rankine._stats.power import needed_for_groups
 from rankine.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rankine._online.cohort import Cohort
 
 _Row = tuple[str, str | None, float, float, float]
 """Metric, variant, value, deviation times the root of n, and the variant's share."""
@@ -33,9 +36,9 @@ class UsersNeeded(NamedTuple):
         variant: the variant of a test; None if users were not in one.
         value: the value without the effect.
         effect: the effect to be found, as a difference.
-        users: how many users both arms need together; None if that cannot be told.
-        note: why it cannot be told.
-        days: how many days it takes for so many users to come; None if no times are
+        users: how many users both arms need together; None if unknown.
+        note: why it is unknown.
+        days: how many days it takes to get that many users; None if no times are
             known, as in an accumulator without variants, or if no new users come any
             more.
         per_day: how many new users come per day, in the second half of the log.
@@ -135,7 +138,7 @@ def users_needed(
     12687
     """
     check_options(users_needed, rules)
-    check_metrics(metrics, in_test=True)
+    metrics = check_metrics(metrics, in_test=True)
     check_number("power", power, above=0, below=1)
     check_number("share", share, above=0, below=1)
     check_number("confidence", confidence, above=0, below=1)
@@ -231,19 +234,18 @@ def _of_data(
 ) -> tuple[Cohort, list[_Row]]:
     given = opened(data, metrics, unit, rules)
     cohort = cohort_of(
-        given, metrics, rules, unit=unit, by=None,
-        daily=given.has_days and not given.is_own, memory_limit=memory_limit,
-    )  # fmt: skip
+        given, metrics, by=None, daily=given.has_days, memory_limit=memory_limit
+    )
     rows: list[_Row] = []
     columns = cohort.columns()
     for measure in cohort.measures:
-        known = measure.known_of(columns)
+        known = measure.statistics(columns)
         if measure.quantile is None:
             value, weights = known.ratio()
             variance = known.variance(weights)
         else:
             rng = np.random.default_rng(0)
-            own = drawn(known, measure.quantile, rng).arm
+            own = Quantile.of(known, measure.quantile, rng).arm
             value, variance = own.value, own.variance
         deviation = math.sqrt(variance * (1 / share + 1 / (1 - share)))
         rows.append((measure.name, None, float(value), deviation, share))

@@ -7,14 +7,13 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from rankine._base.text import count, percent
 from rankine._online.spreads import influences
 from rankine._online.users import AMOUNTS, COUNTS
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from rankine._base.arrays import Floats, Ints
 
 CARRIES = 0.1
@@ -60,7 +59,7 @@ def oddities(each: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[st
         if untimed > total["sessions"] - pageless:  # only one of each is at its end
             lacks = "times are dates" if "time" in has else "the log has no times"
             where, why = "", f", as {lacks}"
-        notes.append(f"{n}{where}: no time on page{why}")
+        notes.append(f"{n}{where}: time on page unknown{why}")
     if "value" in has and total["revenue"] < 0:
         notes.append("revenue is negative: refunds exceed sales")
     return notes
@@ -68,7 +67,7 @@ def oddities(each: pl.DataFrame, ids: pl.Series, has: frozenset[str]) -> list[st
 
 def _busiest(each: pl.DataFrame, ids: pl.Series) -> list[str]:
     """Say who has far more events than others, or else a tenth of all."""
-    events = each["events"]
+    events = each["events"].cast(pl.Int64)
     most, total = int(events.max() or 0), int(events.sum())  # type: ignore[arg-type]
     heaviest = ids[each["user"].filter(events == most)].min()
     usual = np.quantile(events.to_numpy(), _USUAL, method="inverted_cdf")

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_number
+from rankine._online.click_logs import read_click_log
 from rankine._online.clicks import above_one, by_position
-from rankine._online.moments import Moments
-from rankine._online.shown import read_shown
 from rankine._online.spreads import clustered
-from rankine._stats.intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rankine._stats.intervals import Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,17 +82,14 @@ def click_metrics(
     >>> rk.online.click_metrics(log).mrr
     0.75
     """
-    from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
-
     check_number("confidence", confidence, above=0, below=1)
     needs = {
         "impression": "says which items were shown together",
         "position": "says where an item was shown",
         "click": "says what users chose",
     }
-    notes: list[str] = []
     optional = ("user", "variant")
-    frame, _ = read_shown(log, needs, columns, optional, notes, in_one_arm=True)
+    frame, _, notes = read_click_log(log, needs, columns, optional, in_one_arm=True)
     notes += above_one(by_position(frame))
     has_users = "user" in frame.columns
     if not has_users:
@@ -107,17 +102,11 @@ def click_metrics(
     users = each.group_by("user").agg(
         pl.col("rr").sum().alias("y"), pl.len().cast(pl.Float64).alias("x")
     )
-    moments = Moments.of(
-        [users["y"].to_numpy(), users["x"].to_numpy(), None, None], users.height
-    )
-    ratio, weights = moments.ratio()
-    error = math.sqrt(moments.variance(weights) / users.height)
-    far = float(stdtrit(max(users.height - 1, 1), (1 + confidence) / 2))
-    reach = far * error
-    bounds = Interval(*np.clip([ratio - reach, ratio + reach], 0, 1).tolist())
+    y, x = users["y"].to_numpy(), users["x"].to_numpy()
+    mrr, bounds = clustered(y, x, confidence, (0, 1))
     by_variant = _by_variant(frame, confidence, notes)
     return ClickMetrics(
-        _with_bounds(frame, confidence), float(ratio), bounds, each.height, confidence,
+        _with_bounds(frame, confidence), mrr, bounds, each.height, confidence,
         users.height if has_users else None, tuple(notes), by_variant,
     )  # fmt: skip
 

@@ -35,6 +35,34 @@ class Quantile:
     n: int
     tied: float
 
+    @classmethod
+    def of(cls, values: Floats, share: float, rng: np.random.Generator) -> Quantile:
+        """Return a quantile, and draws from its bootstrap distribution.
+
+        The quantile is the least value that at least this share of users do not exceed:
+        the k-th smallest of n, with k = ceil(n share). In a bootstrap sample, it is the
+        value at rank ceil(n U), where U is Beta(k, n - k + 1), so that nothing needs to
+        be resampled; and as ranks are drawn, users may be tied.
+
+        References:
+            M. Schultzberg, S. Ankargren: Resampling-free bootstrap inference for
+            quantiles. 2022.
+
+        >>> median = Quantile.of(np.arange(101.0), 0.5, np.random.default_rng(0))
+        >>> median.value, median.n, len(median.draws)
+        (50.0, 101, 9999)
+        """
+        n = len(values)
+        if n < 2:  # noqa: PLR2004 - one user has no spread
+            alone = float(values[0]) if n else math.nan
+            return cls(alone, np.full(DRAWS, math.nan), n, 1.0)
+        ordered = np.sort(values.astype(np.float64, copy=False))
+        k = math.ceil(n * share)
+        ranks = np.ceil(n * rng.beta(k, n - k + 1, DRAWS)).astype(np.int64)
+        value = float(ordered[k - 1])
+        tied = int(np.count_nonzero(ordered == value)) / n
+        return cls(value, ordered[ranks.clip(1, n) - 1], n, tied)
+
     @property
     def arm(self) -> Arm:
         """The same as a value with a variance."""
@@ -42,34 +70,6 @@ class Quantile:
         varies = self.draws.min() != self.draws.max()
         variance = float(self.draws.var(ddof=1)) * self.n if varies else 0.0
         return Arm(np.array(self.value), np.array(variance), np.array(float(self.n)))
-
-
-def drawn(values: Floats, share: float, rng: np.random.Generator) -> Quantile:
-    """Return a quantile, and draws from its bootstrap distribution.
-
-    The quantile is the least value that at least this share of users do not exceed:
-    the k-th smallest of n, with k = ceil(n share). In a bootstrap sample, it is the
-    value at rank ceil(n U), where U is Beta(k, n - k + 1), so that nothing needs to be
-    resampled; and as ranks are drawn, users may be tied.
-
-    References:
-        M. Schultzberg, S. Ankargren: Resampling-free bootstrap inference for quantiles.
-        2022.
-
-    >>> median = drawn(np.arange(101.0), 0.5, np.random.default_rng(0))
-    >>> median.value, median.n, len(median.draws)
-    (50.0, 101, 9999)
-    """
-    n = len(values)
-    if n < 2:  # noqa: PLR2004 - one user has no spread
-        alone = float(values[0]) if n else math.nan
-        return Quantile(alone, np.full(DRAWS, math.nan), n, 1.0)
-    ordered = np.sort(values.astype(np.float64, copy=False))
-    k = math.ceil(n * share)
-    ranks = np.ceil(n * rng.beta(k, n - k + 1, DRAWS)).astype(np.int64)
-    value = float(ordered[k - 1])
-    tied = int(np.count_nonzero(ordered == value)) / n
-    return Quantile(value, ordered[ranks.clip(1, n) - 1], n, tied)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class QuantileEffect(Effect):
         cls, a: Floats, b: Floats, share: float, rng: np.random.Generator
     ) -> QuantileEffect:
         """Return the effect of a variant, from the values of its users."""
-        first, second = (drawn(values, share, rng) for values in (a, b))
+        first, second = (Quantile.of(values, share, rng) for values in (a, b))
         few, zero, nothing = np.array(0, np.bool_), np.array(0.0), np.array(math.nan)
         return cls(
             first.arm, second.arm, few, zero, nothing, nothing, nothing, first, second

@@ -6,52 +6,34 @@ import json
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from rankine._base.checks import check_number
 from rankine._evaluate.summary import finite
+from rankine._online.metrics import refuse_idle
 from rankine._online.oddities import counted
-from rankine._online.rules import Incomplete, LastPage, Rules, Unit
+from rankine._online.rules import RuleOptions, Rules
 from rankine._online.spreads import (
     NONE,
     clustered,
     quantile_of,
-    summed,
-    wilson,
+    share_of,
     without_spread,
 )
+from rankine._online.summary import summarize
 from rankine._online.table import counts_of
 from rankine._online.times import SECOND
+from rankine._stats.intervals import Interval
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._base.arrays import Floats
-    from rankine._stats.intervals import Interval
 
 _REPEAT = "Wilson's interval from counts: too narrow if users repeat"
-
-
-class RuleOptions(TypedDict, total=False):
-    """The options for reading a log; see `summarize`."""
-
-    columns: Mapping[str, Any] | None
-    kinds: Mapping[str, str] | None
-    session_gap: float | timedelta
-    engaged: Collection[str] | float | None
-    unit: Unit
-    cap: float | timedelta | None
-    last_page: LastPage
-    exposure: str | None
-    window: float | timedelta | None
-    duplicates: Literal["drop", "keep"]
-    max_events: int | None
-    timezone: str | None
-    incomplete: Incomplete
 
 
 @dataclass(frozen=True)
@@ -108,14 +90,11 @@ def _of_log(
     name: str, events: Any, confidence: float, options: Mapping[str, Any]
 ) -> Rate:
     """Return a metric over all users of a log."""
-    rules = Rules.of(options)
-    sums = counts_of(events, rules).sums([name])
-    y, x = (sums.frame[f"{name}.{side}"].to_numpy() for side in "yx")
-    metric = sums.metrics[name]
-    value, bounds, n, why = summed(name, metric, rules, y, x, confidence)
-    left = [f"left out: {counted(n, what)}" for what, n in sums.excluded.items()]
-    notes = (*sums.notes, *left, *((why,) if why else ()))
-    return Rate(name, value, bounds, n, confidence, notes)
+    found = summarize(events, [name], by=None, confidence=confidence, **options)
+    ((_, value, low, high, n, _),) = found.table.rows()
+    left = [f"left out: {counted(n, what)}" for what, n in found.excluded.items()]
+    notes = (*found.notes, *left)
+    return Rate(name, value, Interval(low, high), n, confidence, notes)
 
 
 def _of_counts(
@@ -130,11 +109,9 @@ def _of_counts(
     if hits > n:
         msg = f"{words[0]} must be at most {words[1]}, got {hits} and {n}"
         raise ParameterError(msg)
-    if n == 0:
-        why = f"{name} is undefined: there are no {words[1]}"
-        return Rate(name, math.nan, NONE, 0, confidence, (why,))
-    bounds = wilson(hits, n, confidence)
-    return Rate(name, hits / n, bounds, int(n), confidence, (_REPEAT,))
+    value, bounds = share_of(hits, n, confidence)
+    why = _REPEAT if n else f"{name} is undefined: there are no {words[1]}"
+    return Rate(name, value, bounds, int(n), confidence, (why,))
 
 
 def _rate(
@@ -422,8 +399,10 @@ def time_on_page(
         times = _bare(seconds, rules)
         users = np.arange(len(times))
     else:
-        counts = counts_of(events, Rules.of(rules))
-        notes = counts.sums(["time_on_page"]).notes
+        given = Rules.of(rules)
+        refuse_idle(["time_on_page"], given)
+        counts = counts_of(events, given)
+        notes = counts.counted(["time_on_page"]).notes
         users, dwell = counts.page_views()
         times = dwell / SECOND
     if len(times) == 0:

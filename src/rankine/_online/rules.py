@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, get_args
 
 from rankine._base.checks import check_choice, check_count, check_flag
 from rankine._io.columns import check_parts, known_columns
@@ -201,6 +201,24 @@ class Rules:
                 whole, rest = divmod(length, unit)
                 found[name] = length / unit if rest else whole
         return found
+
+
+class RuleOptions(TypedDict, total=False):
+    """The same as keywords; see `summarize`."""
+
+    columns: Mapping[str, Any] | None
+    kinds: Mapping[str, str] | None
+    session_gap: float | timedelta
+    engaged: Collection[str] | float | None
+    unit: Unit
+    cap: float | timedelta | None
+    last_page: LastPage
+    exposure: str | None
+    window: float | timedelta | None
+    duplicates: Literal["drop", "keep"]
+    max_events: int | None
+    timezone: str | None
+    incomplete: Incomplete
 
 
 def check_titles(

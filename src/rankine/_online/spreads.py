@@ -15,7 +15,6 @@ from rankine._stats.intervals import Interval
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats, Ints
     from rankine._online.metrics import OnlineMetric
-    from rankine._online.rules import Rules
 
     Pairs: TypeAlias = tuple[Floats, Floats, Ints | None]
     """Numerators, denominators, and how many users have both; None for one each."""
@@ -52,6 +51,12 @@ def wilson(successes: float, n: float, confidence: float) -> Interval:
         low if successes > 0 else 0.0,
         high if successes < n else 1.0,
     )
+
+
+def share_of(successes: float, n: float, confidence: float) -> tuple[float, Interval]:
+    """Return a share and its interval; nan if it is of nobody."""
+    value = successes / n if n else math.nan
+    return value, wilson(successes, n, confidence)
 
 
 def total(values: Floats, often: Ints | None = None) -> float:
@@ -118,7 +123,6 @@ def clustered(
 def summed(
     name: str,
     metric: OnlineMetric,
-    rules: Rules,
     y: Floats,
     x: Floats,
     confidence: float,
@@ -129,7 +133,6 @@ def summed(
     Args:
         name: the name of the metric.
         metric: what is known about it.
-        rules: how it is defined.
         y: its numerators.
         x: its denominators.
         confidence: the level of the interval.
@@ -140,47 +143,30 @@ def summed(
         missing; empty if neither is.
     """
     above, below = total(y, often), total(x, often)
-    by_user = metric.counts_users(rules)
-    n = _users(y, often) if by_user and not metric.is_share else int(below)
+    of_users = metric.counts_users and metric.is_share
+    n = _users(y, often) if metric.counts_users and not of_users else int(below)
     if metric.is_share and above > below > 0:
         return math.nan, NONE, n, f"{name} is undefined: {metric.beyond(above, below)}"
-    if by_user and metric.is_share:
-        value = above / below if below else math.nan
-        bounds = wilson(above, below, confidence)
+    if of_users:
+        value, bounds = share_of(above, below, confidence)
     else:
         value, bounds = clustered(y, x, confidence, metric.bounds, often)
-    is_active = (x != 0) | (y != 0)
-    active = _users(y[is_active], None if often is None else often[is_active])
-    return (
-        value,
-        bounds,
-        n,
-        _reason(name, metric, rules, value, bounds, below, active),
-    )
-
-
-def _reason(
-    name: str,
-    metric: OnlineMetric,
-    rules: Rules,
-    value: float,
-    bounds: Interval,
-    below: float,
-    users: int,
-) -> str:
+    why = ""
     if math.isnan(value):
-        return f"{name} is undefined: {_nothing(metric, rules, below)}"
-    if math.isnan(bounds.low):
-        return f"{name} has no interval: {without_spread(users)}"
-    return ""
+        why = f"{name} is undefined: {_nothing(metric, below)}"
+    elif math.isnan(bounds.low):
+        is_active = (x != 0) | (y != 0)
+        active = _users(y[is_active], None if often is None else often[is_active])
+        why = f"{name} has no interval: {without_spread(active)}"
+    return value, bounds, n, why
 
 
-def _nothing(metric: OnlineMetric, rules: Rules, below: float) -> str:
+def _nothing(metric: OnlineMetric, below: float) -> str:
     """Say why nothing can be divided by a denominator: by its own name."""
-    unit, (column,) = metric.unit(rules), metric.parts(rules)[1].meta.root_names()
+    (column,) = metric.parts[1].meta.root_names()
     if column not in _AMOUNTS:
-        return f"there are no {unit}"
-    amount = column if unit == "users" else unit
+        return f"there are no {metric.unit}"
+    amount = column if metric.unit == "users" else metric.unit
     return f"{amount} is {'below 0' if below < 0 else '0'}"
 
 

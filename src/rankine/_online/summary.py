@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 import polars as pl
 
 from rankine._base.checks import check_number
-from rankine._evaluate.summary import finite
 from rankine._io.values import kind_of
-from rankine._online.drawn import Drawn
 from rankine._online.log import EventLog
-from rankine._online.metrics import OnlineMetric, check_metrics
+from rankine._online.metrics import check_metrics, refuse_idle
 from rankine._online.oddities import carriers
-from rankine._online.rates import RuleOptions  # noqa: TC001 - typing tools need it
-from rankine._online.rules import Rules, check_groups, check_titles, every_of
+from rankine._online.results import Saved, Tabled
+from rankine._online.rules import (
+    RuleOptions,
+    Rules,
+    check_groups,
+    check_titles,
+    every_of,
+)
 from rankine._online.spreads import summed
 from rankine._online.sums import UserCounts, sides_of
 from rankine._online.table import counts_of
@@ -44,7 +47,7 @@ _REASONS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary(Drawn):
+class Summary(Tabled, Saved):
     """The metrics of a log, by group, segment and day, week or hour.
 
     Attributes:
@@ -61,31 +64,13 @@ class Summary(Drawn):
             with their values; times are numbers in the unit of their option.
     """
 
-    table: pl.DataFrame
-    definitions: Mapping[str, str]
-    left_out: Mapping[str, str]
-    excluded: Mapping[str, int]
-    notes: tuple[str, ...]
-    events: int
-    confidence: float
-    groups: tuple[str, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        """Return the table, the definitions and the notes as text."""
-        from rankine._report.online import to_text  # noqa: PLC0415
-
-        return to_text(self)
 
     def __repr__(self) -> str:
         """Return its size in one line."""
         metrics = ", ".join(self.definitions)
         return f"Summary({metrics}; {self.table.height} rows)"
-
-    def _repr_html_(self) -> str:
-        from rankine._report.online import to_html  # noqa: PLC0415
-
-        return to_html(self)
 
     def plot(self, metric: str | None = None) -> Any:
         """Return a chart of Altair, to be shown, changed and saved.
@@ -122,39 +107,11 @@ class Summary(Drawn):
 
         return plot_summary(self, metric)
 
-    def to_markdown(self) -> str:
-        """Return a Markdown table."""
-        from rankine._report.online import to_markdown  # noqa: PLC0415
-
-        return to_markdown(self)
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; undefined values are None."""
-        return {
-            "events": self.events,
-            "confidence": self.confidence,
-            "groups": list(self.groups),
-            "settings": dict(self.settings),
-            "table": plain_rows(self.table),
-            "definitions": dict(self.definitions),
-            "left_out": dict(self.left_out),
-            "excluded": dict(self.excluded),
-            "notes": list(self.notes),
-        }
-
-
-def plain_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table, ready for JSON; undefined values are None."""
-    return [
-        {name: _plain(cell) for name, cell in row.items()}
-        for row in table.iter_rows(named=True)
-    ]
-
-
-def _plain(cell: Any) -> Any:
-    if isinstance(cell, date):
-        return cell.isoformat()
-    return finite(cell) if isinstance(cell, float) else cell
+        found = super().to_dict()
+        found |= {"left_out": dict(self.left_out), "settings": dict(self.settings)}
+        return found
 
 
 class Accumulator:
@@ -175,8 +132,7 @@ class Accumulator:
         weekly: whether each week has its own row.
         hourly: whether each hour has its own row.
         confidence: as in `summarize`.
-        memory_limit: the memory that the process may use, as ``"1GB"`` or a number of
-            bytes; half of what is free if not given.
+        memory_limit: as in `summarize`.
         **rules: as in `summarize`.
 
     Examples:
@@ -204,18 +160,12 @@ class Accumulator:
         memory_limit: int | str | None = None,
         **rules: Unpack[RuleOptions],
     ) -> None:
-        check_number("confidence", confidence, above=0, below=1)
-        check_metrics(metrics)
-        names = metrics
-        if not isinstance(metrics, (str, Mapping, type(None))):
-            names = [*metrics]
-        self.metrics, self.confidence = names, confidence
-        self.rules = Rules.of(rules)
+        self.rules, self.confidence = Rules.of(rules), confidence
         self.every = every_of(daily=daily, weekly=weekly, hourly=hourly)
         check_groups(by, segment)
+        self.metrics = checked(metrics, self.rules, confidence, by, segment, self.every)
         self._log = EventLog(self.rules, by, segment, memory=memory_limit)
         self._counted: UserCounts | None = None
-        check_titles(by, segment, self.every)
 
     def with_counts(self, counts: UserCounts) -> Self:
         """Take what was counted elsewhere; its events are not here."""
@@ -245,24 +195,26 @@ class Accumulator:
         if not isinstance(given, Accumulator):
             msg = f"merge takes an Accumulator, got {kind_of(other)}"
             raise ParameterError(msg)
-        for name in ("metrics", "confidence"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
+        mine, theirs = self._made(), other._made()
+        for name in {**mine, **theirs}:
+            if mine.get(name) != theirs.get(name):
                 msg = (
                     f"these were made with different arguments and cannot be merged: "
-                    f"{name} is {mine!r} and {theirs!r}"
+                    f"{name} is {mine.get(name)!r} and {theirs.get(name)!r}"
                 )
                 raise DataError(msg)
         self._refuse_counted()
         other._refuse_counted()
-        ours, log = self._log, other._log
-        if (self.rules, self.every, ours.by, ours.segment) != (
-            other.rules, other.every, log.by, log.segment,
-        ):  # fmt: skip
-            msg = "these were made with different arguments and cannot be merged"
-            raise DataError(msg)
-        ours.merge(log)
+        self._log.merge(other._log)
         return self
+
+    def _made(self) -> dict[str, Any]:
+        """Return the arguments that it was made with."""
+        return {
+            "metrics": self.metrics, "confidence": self.confidence, "by": self._log.by,
+            "segment": self._log.segment, "the period": self.every,
+            "columns": self.rules.columns, **self.rules.options(),
+        }  # fmt: skip
 
     def counts(self) -> UserCounts:
         """Return what users did so far."""
@@ -318,8 +270,10 @@ def summarize(
         weekly: whether each week has one, which begins on the Monday in ``week``.
         hourly: whether each hour has one, which begins at the time in ``hour``.
         confidence: of the intervals.
-        memory_limit: the memory that the process may use, as ``"1GB"`` or a number of
-            bytes; half of what is free if not given. Beyond it, events wait on disk.
+        memory_limit: about how much memory the process may use, as ``"1GB"`` or a
+            number of bytes; half of what is free if not given. Beyond it, events wait
+            on disk; what users did stays in memory, about 110 bytes each, and 70 for
+            each further day.
         **rules: ``columns=`` {part: column}; ``kinds=`` {the log's word: kind of
             event}; ``session_gap=`` minutes of silence that end a session, 30 if not
             given;
@@ -330,7 +284,8 @@ def summarize(
             ``max_events=`` leaves out users with more events than that; ``timezone=``,
             such as "Europe/Berlin", whose days, weeks and hours count, those of UTC if
             not given; ``incomplete="keep"`` keeps users whose window is not over by the
-            end of the log.
+            end of the log. A rule that matters for none of the metrics that are named
+            is refused.
 
     Returns:
         A `Summary`: ``.table``, ``.definitions``, ``.excluded``, ``.notes``. A metric
@@ -354,22 +309,31 @@ def summarize(
     """
     given = Rules.of(rules)
     every = every_of(daily=daily, weekly=weekly, hourly=hourly)
-    checked(metrics, confidence, by, segment, every)
+    asked = checked(metrics, given, confidence, by, segment, every)
     counts = counts_of(events, given, by, segment, every=every, memory=memory_limit)
-    return summary_of(counts, metrics, confidence)
+    return summary_of(counts, asked, confidence)
 
 
 def checked(
     metrics: Any,
+    rules: Rules,
     confidence: float,
     by: str | None,
     segment: str | None,
     every: Every | None,
-) -> None:
-    """Check what can be checked before a log is read."""
+    *,
+    with_table: bool = False,
+) -> Any:
+    """Check what can be checked before a log is read, and return the metrics.
+
+    For the table of users, which has all counts, every rule matters.
+    """
     check_number("confidence", confidence, above=0, below=1)
-    check_metrics(metrics)
+    asked = check_metrics(metrics)
     check_titles(by, segment, every)
+    if not with_table:
+        refuse_idle(asked, rules)
+    return asked
 
 
 def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
@@ -387,20 +351,21 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
         if label in users.facts.has or (label == "period" and users.every)
     ]
     counts = users.counted(metrics)
+
+    def cell(name: str, sides: Pairs) -> tuple[tuple[Any, ...], str]:
+        y, x, often = sides
+        metric = counts.metrics[name]
+        value, bounds, n, why = summed(name, metric, y, x, confidence, often)
+        return (value, *bounds, n, len(y) if often is None else int(often.sum())), why
+
     cells = sorted(
-        users.groups(
-            counts,
-            groups,
-            lambda name, sides: _cell(
-                name, counts.metrics[name], users, sides, confidence
-            ),
-        ),
-        key=lambda cell: [(part is not None, part) for part in cell[0]],
+        users.groups(counts, groups, cell),
+        key=lambda group: [(part is not None, part) for part in group[0]],
     )
     rows, reasons = [], []
     for name in counts.metrics:
-        for head, cell in cells:
-            row, why = cell[name]
+        for head, of_group in cells:
+            row, why = of_group[name]
             rows.append((name, *head, *row))
             if why:
                 of = ", ".join(_named(users, groups, head))
@@ -424,16 +389,10 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
     if users.by is not None and "variant" not in users.facts.has:
         notes = (*notes, ONE_GROUP)
     return Summary(
-        table,
-        users.says(counts.metrics),
-        counts.left_out,
-        counts.excluded,
-        (*notes, *reasons),
-        users.facts.n_read,
-        confidence,
-        tuple(names),
+        table, users.says(counts.metrics), counts.excluded, (*notes, *reasons),
+        users.facts.n_read, confidence, tuple(names), counts.left_out,
         users.rules.options(),
-    )
+    )  # fmt: skip
 
 
 def _named(users: UserCounts, labels: Sequence[str], head: Sequence[Any]) -> list[str]:
@@ -449,25 +408,15 @@ def _named(users: UserCounts, labels: Sequence[str], head: Sequence[Any]) -> lis
 
 def _heavy(users: UserCounts, counts: Counted) -> list[str]:
     """Name the users who carry much of the variance of a metric in their variant."""
-    rows = counts.of(AFTER).sort("user")
+    rows = counts.of(AFTER)
     number = rows["user"].to_numpy()
-    sides = rows.select(*sides_of(counts.metrics, users.rules))
     variant, notes = counts.groups["variant"][number], []
     ids = users.ids[number]
-    for name in counts.metrics:
-        y, x = (sides[f"{name}.{side}"].to_numpy() for side in "yx")
+    for name, metric in counts.metrics.items():
+        sides = rows.select(sides_of({name: metric}))
+        y, x = (side.to_numpy() for side in sides)
         for code in np.unique(variant):
             here = np.flatnonzero(variant == code)
             where = users.texts["variant"][int(code)]
             notes += carriers(name, y, x, ids, here, where)
     return notes
-
-
-def _cell(
-    name: str, metric: OnlineMetric, users: UserCounts, sides: Pairs, confidence: float
-) -> tuple[tuple[Any, ...], str]:
-    """Return value, bounds, n and users of a metric in a group, and what is missing."""
-    y, x, often = sides
-    value, bounds, n, why = summed(name, metric, users.rules, y, x, confidence, often)
-    n_users = len(y) if often is None else int(often.sum())
-    return (value, *bounds, n, n_users), why

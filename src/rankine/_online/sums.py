@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.blocks import at_once
+from rankine._base.limits import limits
 from rankine._base.text import count
 from rankine._online.events import ABOUT
 from rankine._online.log import LABELS
@@ -26,17 +27,16 @@ from rankine._online.metrics import OnlineMetric, chosen
 from rankine._online.oddities import counted, oddities
 from rankine._online.rules import Rules, is_currency
 from rankine._online.spreads import paired
-from rankine._online.times import DAY, dated, on_clocks
+from rankine._online.times import DAY, dated, days_text, on_clocks
 from rankine._online.users import (
     AFTER,
     BEFORE,
     BEYOND,
     RETURNS,
-    ROW,
     Counting,
     added,
-    by_number,
     is_arm,
+    numbered,
 )
 from rankine._online.words import notes_on, without_exposure
 from rankine._tables.segments import stable_order
@@ -69,11 +69,10 @@ class UserSums:
     """A row of sums for each user.
 
     Attributes:
-        frame: user, variant, segment, period, first (the time of the first exposure as
-            clocks in its zone show it, null without variants), and for each metric m
-            the columns m.y and m.x, its numerator and denominator after the first
-            exposure, and m.y0 and m.x0, the same strictly before. There is a row for
-            each user and period.
+        frame: user, variant, segment, first (the time of the first exposure as clocks
+            in its zone show it, null without variants), and for each metric m the
+            columns m.y and m.x, its numerator and denominator after the first exposure,
+            and, if they are wanted, m.y0 and m.x0, the same strictly before.
         notes: what was assumed, and what is odd.
         excluded: events and users that were left out, by reason.
         metrics: the metrics, by name, in their order.
@@ -146,28 +145,55 @@ class Counted:
     busy: Mapping[str, int]
     each: pl.DataFrame | None = None
 
-    def of(self, phase: int, period: int | None = None) -> pl.DataFrame:
-        """Return the counts of all users who count, a row each: of a period or all."""
-        if self.each is not None and (phase, period) == (AFTER, None):
+    def of(
+        self, phase: int, period: int | None = None, *, until: int | None = None
+    ) -> pl.DataFrame:
+        """Return the counts of the users who count, a row each, in their order.
+
+        Args:
+            phase: the phase that they are of.
+            period: the period that they are of; all if not given.
+            until: the last period that they are of.
+        """
+        if self.each is not None and (phase, period, until) == (AFTER, None, None):
             return self.each
-        rows = self.counting(phase)
+        wanted = self._is_counted(phase)
         if period is not None:
-            rows = rows.filter(pl.col("period") == period)
-        if rows["user"].n_unique() < rows.height:
-            rows = added(rows, "user")
-        return rows
+            wanted &= self.rows["period"].eq_missing(period).to_numpy()
+            return self._chosen(wanted).sort("user")
+        if until is not None:
+            wanted &= (self.rows["period"] <= until).to_numpy()
+        number, n_users, parts = self.rows["user"].to_numpy(), limits().batch_rows, []
+        # Some users at a time: sums take several times as much until they are narrow.
+        for begin in range(0, len(self.users), n_users):
+            rows = self._chosen(wanted & (begin <= number) & (number < begin + n_users))
+            if rows["user"].n_unique() < rows.height:
+                rows = added(rows, "user")
+            parts.append(rows.sort("user"))
+        return pl.concat(parts, how="vertical_relaxed")
 
     def counting(self, phase: int) -> pl.DataFrame:
         """Return the rows of the users who count."""
-        rows = self.rows
-        wanted = self.users[rows["user"].to_numpy()]
-        wanted &= rows["phase"].to_numpy() == phase
-        return rows if wanted.all() else rows.filter(wanted)
+        return self._chosen(self._is_counted(phase))
+
+    def _is_counted(self, phase: int) -> Bools:
+        """Say which rows are of users who count."""
+        rows: Bools = self.users[self.rows["user"].to_numpy()]
+        rows &= self.rows["phase"].to_numpy() == phase
+        return rows
+
+    def _chosen(self, rows: Bools) -> pl.DataFrame:
+        return self.rows if rows.all() else self.rows.filter(rows)
+
+    def n_events(self, phase: int) -> int:
+        """Return how many events the users who count had."""
+        return int(self.rows["events"].filter(pl.Series(self._is_counted(phase))).sum())
 
     @property
     def periods(self) -> list[int]:
-        """All days, weeks or hours, if they are separate."""
-        return self.rows["period"].unique().drop_nulls().sort().to_list()
+        """The days, weeks or hours on which users counted, if they are separate."""
+        periods = self.rows["period"].filter(pl.Series(self._is_counted(AFTER)))
+        return periods.unique().drop_nulls().sort().to_list()
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,23 +258,22 @@ class UserCounts:
         _refuse_unexposed(how)
         groups = zip(LABELS, (log.by, log.segment), strict=True)
         paid_in = [label for label, column in groups if is_currency(column, rules)]
-        parts = []
+        parts, n_again = [], 0
         for events in log.parts():
-            rows, seen, n_again = how.rows(events)
+            rows, users, again = how.rows(events)
             for label in paid_in:
-                _refuse_currencies(events, seen, label, log.texts(label).sort())
-            parts.append((rows, seen, n_again))
+                _refuse_currencies(events, users, label, log.texts(label).sort())
+            parts.append((rows, users))
+            n_again += again
         if not parts:
             raise _unusable(facts)
-        counted_rows, of_users, again = zip(*parts, strict=True)
-        users = pl.concat(of_users).sort("user")
+        rows, seen = numbered(parts)
         texts = {
             label: pl.concat([NOWHERE, log.texts(label).sort()]) for label in LABELS
         }
         counts = UserCounts(
-            rules, log.by, log.segment, by_arm, every, facts, users, texts,
-            by_number(pl.concat(counted_rows), users["user"]), sum(again), log,
-            rules.timezone,
+            rules, log.by, log.segment, by_arm, every, facts, seen, texts, rows,
+            n_again, log, rules.timezone,
         )  # fmt: skip
         return counts if part else counts.ended()
 
@@ -266,14 +291,9 @@ class UserCounts:
             label: pl.concat([part.texts[label] for part in parts]).unique().sort()
             for label in LABELS
         }
-        seen = pl.concat(_recoded(part, texts) for part in parts).sort("user")
-        rows = pl.concat(
-            part.rows.with_columns(part.ids[part.rows["user"]].alias("user"))
-            for part in parts
-        )
+        rows, seen = numbered([(part.rows, _recoded(part, texts)) for part in parts])
         counts = replace(
-            parts[0], facts=facts, seen=seen, texts=texts,
-            rows=by_number(rows, seen["user"]),
+            parts[0], facts=facts, seen=seen, texts=texts, rows=rows,
             n_again=sum(part.n_again for part in parts), log=None,
         )  # fmt: skip
         return counts.ended()
@@ -286,14 +306,14 @@ class UserCounts:
         if end is None or "start" not in seen.columns:
             return self
         start = seen["start"]
-        begins = seen.select(
-            pl.int_range(pl.len(), dtype=pl.UInt32).alias("user"),
-            pl.lit(AFTER, pl.Int8).alias("phase"),
-            how.period(start),
-            (end - start).alias("until"),
-        ).filter(pl.col("until").is_not_null())
-        rows = self.rows.join(begins, on=ROW, how="left", nulls_equal=True)
-        rows = rows.with_columns(pl.col("until").fill_null(0).alias("observed"))
+        number = self.rows["user"]
+        begins = (pl.col("phase") == AFTER) & pl.col("period").eq_missing(
+            how.period(start)[number]
+        )
+        until = (end - start[number]).fill_null(0)
+        rows = self.rows.with_columns(
+            pl.when(begins).then(until).otherwise(0).alias("observed")
+        )
         within, seen = self.rules.within, seen.drop("start")
         if within is not None:
             seen = seen.with_columns((end - start >= within).alias("window_over"))
@@ -306,7 +326,7 @@ class UserCounts:
             if within is None or within >= (day + 1) * DAY
         }
         facts = replace(self.facts, has=self.facts.has | returns)
-        return replace(self, facts=facts, seen=seen, rows=rows.drop("until").sort(ROW))
+        return replace(self, facts=facts, seen=seen, rows=rows)
 
     @property
     def ids(self) -> pl.Series:
@@ -344,9 +364,9 @@ class UserCounts:
         """Return what each user did, and which of them count."""
         has = self.facts.has
         metrics, left_out = chosen(asked, has, self.facts.kinds, self.rules)
-        needed = {part for each in metrics.values() for part in each.needs(self.rules)}
+        needed = {part for each in metrics.values() for part in each.needs}
         counts = self.kept(needed)
-        each = counts.of(AFTER).sort("user")
+        each = counts.of(AFTER)
         notes = (
             *counts.notes,
             *oddities(each, self.ids, has),
@@ -383,23 +403,20 @@ class UserCounts:
             (BEYOND, "after the window"),
             (BEFORE, "before the first exposure"),
         ):
-            n = int(counts.counting(phase)["events"].sum())
+            n = counts.n_events(phase)
             if n:
                 excluded[f"events {when}"] = n
         return replace(counts, notes=tuple(notes))
 
-    def sums(self, metrics: Any = None) -> UserSums:
-        """Return a row of sums for each user who counts."""
-        return self.sums_of(self.counted(metrics))
+    def sums_of(self, counts: Counted, *, before: bool = False) -> UserSums:
+        """Return a row of sums for each user who counts.
 
-    def sums_of(self, counts: Counted, *, undated: bool = False) -> UserSums:
-        """Return a row of sums for each user, and each period unless undated."""
+        Args:
+            counts: what was counted.
+            before: whether to add the sums from before the first exposure, for CUPED.
+        """
         metrics = counts.metrics
-        after = counts.counting(AFTER)
-        if undated:
-            after = counts.of(AFTER)
-            after = after.with_columns(pl.lit(None, pl.Int32).alias("period"))
-        before = counts.of(BEFORE)
+        after = counts.of(AFTER)
         number = after["user"]
         labels = [
             self.texts[label][groups[number.to_numpy()]].alias(label)
@@ -410,31 +427,24 @@ class UserCounts:
             clock = "clock" if "clock" in self.seen.columns else "first"
             first = self.seen[clock][number].alias("first")
         rows = after.select(
-            pl.col("user").alias("number"),
-            self.dated(after["period"]),
-            *sides_of(metrics, self.rules),
-        )
-        earlier = before.select(
-            pl.col("user").alias("number"),
-            *sides_of(metrics, self.rules, "0"),
-        )
-        fresh = [f"{name}.{side}0" for name in metrics for side in "yx"]
-        rows = rows.with_columns(
             self.ids[number].alias("user"),
             *labels,
             first.cast(pl.Datetime("us")),
+            *sides_of(metrics),
         )
-        rows = rows.join(earlier, on="number", how="left")
-        rows = rows.with_columns(pl.col(fresh).fill_null(0.0)).sort("user", "period")
-        order = ["user", "variant", "segment", "first", "period"]
-        sides = [f"{name}.{side}" for name in metrics for side in "yx"]
-        rows = rows.select(*order, *sides, *fresh)
-        days = counts.counting(AFTER).select("user", pl.col("period").alias("day"))
+        if before:
+            sides = counts.of(BEFORE).select("user", *sides_of(metrics, "0"))
+            sides = after.select("user").join(
+                sides, on="user", how="left", maintain_order="left"
+            )
+            rows = rows.hstack(sides.drop("user").fill_null(0.0))
+        arrivals: tuple[int, ...] = ()
+        if self.every == "day":
+            days = counts.counting(AFTER).select("user", pl.col("period").alias("day"))
+            arrivals = new_by_day(days, "day")
         return UserSums(
             rows, counts.notes, counts.excluded, metrics, self.says(metrics),
-            counts.left_out,
-            new_by_day(days, "day") if self.every == "day" else (), counts.busy,
-            self.zone, self._until(),
+            counts.left_out, arrivals, counts.busy, self.zone, self._until(),
         )  # fmt: skip
 
     def _until(self) -> date | None:
@@ -450,10 +460,9 @@ class UserCounts:
             late = self.seen.filter(~pl.col("window_over"))[clock].cast(pl.Int64).min()
             if late is not None:
                 return _day(int(late) // DAY - 1)  # type: ignore[arg-type]
-        observed = self.rows.group_by("user").agg(pl.col("observed").sum())
         # Clocks may have changed since; without a zone, only what they showed is known.
         start = self.seen[clock if self.zone is None else "first"].cast(pl.Int64)
-        end = (start[observed["user"]] + observed["observed"]).max()
+        end = (start[self.rows["user"]] + self.rows["observed"]).max()
         if end is None:
             return None
         last = on_clocks(pl.Series([int(end) - 1]), self.zone)  # type: ignore[arg-type]
@@ -462,7 +471,7 @@ class UserCounts:
     def says(self, metrics: Mapping[str, OnlineMetric]) -> dict[str, str]:
         """Say how metrics are defined."""
         return {
-            name: (self.settled and metric.settled) or metric.says(self.rules)
+            name: (self.settled and metric.settled) or metric.says
             for name, metric in metrics.items()
         }
 
@@ -500,13 +509,13 @@ class UserCounts:
         period: int | None,
         made_of: Callable[[str, Pairs], T],
     ) -> list[tuple[tuple[Any, ...], dict[str, T]]]:
-        rows = counts.of(AFTER, period).sort("user")
+        rows = counts.of(AFTER, period)
         if not rows.height:
             return []
         sides = [
             part.alias(f"{name}.{side}")
             for name, metric in counts.metrics.items()
-            for side, part in zip("yx", metric.parts(self.rules), strict=True)
+            for side, part in zip("yx", metric.parts, strict=True)
         ]
         labels, by_period = (
             [each for each in labels if each != "period"],
@@ -682,11 +691,11 @@ class UserCounts:
         sides = [
             part.sum().cast(pl.Int64).alias(f"{name}.{side}")
             for name, metric in metrics.items()
-            for side, part in zip("yx", metric.parts(self.rules), strict=True)
+            for side, part in zip("yx", metric.parts, strict=True)
         ]
         if not metrics:
             return {}
-        sums = counts.counting(AFTER).select(sides).row(0, named=True)
+        sums = counts.of(AFTER).select(sides).row(0, named=True)
         return {name: (sums[f"{name}.y"], sums[f"{name}.x"]) for name in metrics}
 
 
@@ -746,15 +755,6 @@ def _day(number: int) -> date:
     return date(1970, 1, 1) + timedelta(number)
 
 
-def days_text(size: int) -> str:
-    """Return a length of time in days.
-
-    >>> days_text(14 * DAY), days_text(DAY), days_text(DAY // 2)
-    ('14 days', '1 day', '0.5 days')
-    """
-    return "1 day" if size == DAY else f"{size / DAY:g} days"
-
-
 def _refuse_currencies(
     events: pl.DataFrame, seen: pl.DataFrame, label: str, names: pl.Series
 ) -> None:
@@ -781,10 +781,6 @@ def _unusable(facts: Facts) -> DataError:
     return DataError(f"no event has all of {needed}")
 
 
-def sides_of(
-    metrics: Mapping[str, OnlineMetric], rules: Rules, mark: str = ""
-) -> list[pl.Expr]:
+def sides_of(metrics: Mapping[str, OnlineMetric], mark: str = "") -> list[pl.Expr]:
     """Return the numerators and denominators of metrics, each under its name."""
-    return [
-        side for name, each in metrics.items() for side in each.sides(name, rules, mark)
-    ]
+    return [side for name, each in metrics.items() for side in each.sides(name, mark)]

@@ -10,7 +10,6 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from rankine._io.repeats import first_repeat
@@ -42,7 +41,6 @@ from rankine._online.users import (
     RETURNS,
     ROW,
     added,
-    by_number,
     exact,
     in_money,
     is_arm,
@@ -130,23 +128,14 @@ def table_of(counts: UserCounts) -> pl.DataFrame:
     rows, since = counts.rows, [name for name in _AFTER if name not in absent]
     sides = [(AFTER, "", [*names, *since])]
     sides += [(BEFORE, _BEFORE, names)] if counts.exposes else []
-    table = rows.select(keys).unique()
+    keys_of = rows.select(keys).unique().sort(keys)
     if every is None:
-        table = pl.DataFrame({"user": np.arange(len(counts.ids), dtype=np.uint32)})
-    for phase, mark, wanted in sides:
-        sums = added(rows.filter(pl.col("phase") == phase), *keys)
-        sums = sums.with_columns(in_money(sums[name]).alias(name) for name in AMOUNTS)
-        sums = sums.with_columns(
-            (pl.col("dwell") / SECOND).alias("seconds_on_page"),
-            pl.Series(_OBSERVED, sums["observed"].to_numpy() / DAY),
-        )
-        sums = sums.select(*keys, *(pl.col(name).alias(name + mark) for name in wanted))
-        table = table.join(sums, on=keys, how="left", nulls_equal=True)
-    table = table.with_columns(pl.exclude(keys).fill_null(0)).sort(keys)
-    number = table["user"]
+        every_user = pl.int_range(len(counts.ids), dtype=pl.UInt32, eager=True)
+        keys_of = pl.DataFrame({"user": every_user})
+    number = keys_of["user"]
     columns = [counts.ids[number].alias("user")]
     if every is not None:
-        columns.append(counts.dated(table["period"]).alias(every))
+        columns.append(counts.dated(keys_of["period"]).alias(every))
     for label, title in (("variant", counts.by), ("segment", counts.segment)):
         if label in counts.seen.columns:
             texts = counts.texts[label][counts.seen[label]]
@@ -158,7 +147,25 @@ def table_of(counts: UserCounts) -> pl.DataFrame:
         columns.append(first.alias("first_exposure"))
     if "window_over" in counts.seen.columns:
         columns.append(counts.seen["window_over"][number])
-    return pl.DataFrame([*columns, *table.drop(keys)])
+    for phase, mark, wanted in sides:
+        counted = keys_of.join(
+            rows.filter(pl.col("phase") == phase), on=keys, how="left",
+            nulls_equal=True, maintain_order="left",
+        )  # fmt: skip
+        columns += [_shown(name, counted).alias(name + mark) for name in wanted]
+    return pl.DataFrame(columns)
+
+
+def _shown(name: str, counts: pl.DataFrame) -> pl.Series:
+    """Return a column of the table of users, 0 where nothing was counted."""
+    source = {"seconds_on_page": "dwell", _OBSERVED: "observed"}.get(name, name)
+    column = counts[source].fill_null(0)
+    if name in AMOUNTS:
+        return in_money(column)
+    column = column.cast(pl.Int64)
+    if name == "seconds_on_page":
+        return column / SECOND
+    return pl.Series(column.to_numpy() / DAY) if name == _OBSERVED else column
 
 
 def users(
@@ -325,8 +332,8 @@ def of_table(
         facts = replace(facts, notes=(*facts.notes, _CUT))
     rows = added(pl.concat(parts), *ROW)
     return UserCounts(
-        rules, by, segment, by_arm, every, facts, seen, texts,
-        by_number(rows, seen["user"]), zone=zone, settled=True,
+        rules, by, segment, by_arm, every, facts, seen, texts, rows, zone=zone,
+        settled=True,
     )  # fmt: skip
 
 
@@ -522,7 +529,12 @@ def _refuse_apart(frame: pl.DataFrame, columns: Mapping[str, str], origin: Any) 
 def _rows(
     frame: pl.DataFrame, phase: int, end: str, *, every: Every | None
 ) -> pl.DataFrame:
-    """Return the counts in the columns that end so, by user and period."""
+    """Return the counts in the columns that end so, by user and period.
+
+    Users are numbered in the order of their ids.
+    """
+    number = (frame["user"].rank("dense") - 1).cast(pl.UInt32)
+    frame = frame.with_columns(number.alias("user"))
     if f"events{end}" not in frame.columns:
         frame = frame.clear()
     else:

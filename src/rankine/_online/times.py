@@ -200,6 +200,15 @@ def span(name: str, given: float | timedelta, unit: int, word: str) -> int:
     return round(size)
 
 
+def days_text(size: int) -> str:
+    """Return a length of time in days.
+
+    >>> days_text(14 * DAY), days_text(DAY), days_text(DAY // 2)
+    ('14 days', '1 day', '0.5 days')
+    """
+    return "1 day" if size == DAY else f"{size / DAY:g} days"
+
+
 # Days, weeks and hours of a time zone
 
 

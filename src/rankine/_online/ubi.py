@@ -12,7 +12,6 @@ from rankine._base.notebook import as_table
 from rankine._base.text import count
 from rankine._io import open_table
 from rankine._io.json import not_a_table
-from rankine._io.tables import origin_of, together
 from rankine._online.rules import COLUMNS, Rules
 from rankine._online.times import times
 from rankine._online.words import as_words, known_words
@@ -188,8 +187,7 @@ def _read(
     table = open_table(data, role)
     if table.parts[0].entries is not None:
         raise not_a_table(table.name)
-    loaded = table.load([*table.names], [])
-    frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
+    frame, origin = table.read(table.names)
     frame = _flat(_decoded(frame, notes))
     spelled = {short: name for name, short in _SHORT.items() if name != "index"}
     for name in needs:
@@ -201,7 +199,6 @@ def _read(
             raise ColumnNotFoundError(msg)
     notes += table.notes
     if "timestamp" in frame.columns:
-        origin: Any = origin_of(table.name, loaded)
         moments, said = times(frame["timestamp"], "timestamp", origin)
         moment = moments.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
         frame = frame.with_columns(moment.alias("timestamp"))
@@ -280,28 +277,12 @@ def _with_users(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Fill in, by query, the users and sessions that only the other table has."""
     for name in ("user_id", "session_id"):
-        tables = [asked, done]
-        known = [
-            table.filter(pl.col(name).is_not_null() & pl.col("query_id").is_not_null())
-            .group_by("query_id", maintain_order=True)
-            .agg(pl.col(name).first().alias("other"))
-            for table in tables
-            if name in table.columns
-        ]
-        if not known:
-            continue
-        for place, other in ((0, known[-1]), (1, known[0])):
-            table = tables[place]
-            if name not in table.columns:
-                table = table.with_columns(
-                    pl.lit(None, other["other"].dtype).alias(name)
-                )
-            tables[place] = (
-                table.join(other, on="query_id", how="left", maintain_order="left")
-                .with_columns(pl.coalesce(name, "other").alias(name))
-                .drop("other")
+        tables = [table for table in (asked, done) if name in table.columns]
+        if tables:
+            asked, done = (
+                _filled(asked, tables[-1], [name]),
+                _filled(done, tables[0], [name]),
             )
-        asked, done = tables
     for table, role in ((asked, "queries"), (done, "events")):
         if "user_id" not in table.columns:
             msg = f"ubi_{role} have no client_id, which says who the user is"
@@ -318,15 +299,18 @@ def _with_queries(asked: pl.DataFrame, done: pl.DataFrame) -> pl.DataFrame:
         and not name.startswith("query_response")
         and (name in _FILLED or name not in done.columns)
     ]
-    if not names:
-        return done
+    return _filled(done, asked, names) if names else done
+
+
+def _filled(table: pl.DataFrame, other: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """Give rows what they lack, if a row of their query in another table has it."""
     known = (
-        asked.filter(pl.col("query_id").is_not_null())
+        other.filter(pl.col("query_id").is_not_null())
         .group_by("query_id", maintain_order=True)
         .agg(pl.col(names).drop_nulls().first())
     )
-    shared = [name for name in names if name in done.columns]
-    joined = done.join(
+    shared = [name for name in names if name in table.columns]
+    joined = table.join(
         known, on="query_id", how="left", maintain_order="left", suffix=" of query"
     )
     return joined.with_columns(

@@ -8,7 +8,7 @@ from what came after it, and so is what was done on each day, week or hour.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from rankine._online.rules import CODES, MONEY, PASSIVE
 from rankine._online.times import DAY, period_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rankine._base.arrays import Floats
     from rankine._online.events import Facts
@@ -134,15 +134,14 @@ class Counting:
             events: all of their events, as `events.Events` has them.
 
         Returns:
-            A row of counts for each user, phase and period; a row for each user, with
+            A row of counts for each user, phase and period, in which users are
+            numbered; a row for each user, in the order of their ids and numbers, with
             the groups that the user was first seen in, all of them and how many they
             are, the first exposure, and the start; and how many events repeat another
             one. These are left out, unless no time of day tells that they are
             duplicates.
         """
-        seen = self._seen(events)
-        events, n_again = self._once(events.sort(self._order(events)))
-        events = self._in_visits(events, seen)
+        events, seen, n_again = self._happened(events)
         rows = self._counts(events)
         more_counts = (
             self._pages(events),
@@ -151,19 +150,19 @@ class Counting:
         )
         for more in (*more_counts, *_money(events)):
             rows = rows.join(more, on=ROW, how="left", nulls_equal=True)
-        types = dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys(AMOUNTS, pl.Int128)
         numbers = [
-            (pl.col(name).fill_null(0) if name in rows.columns else pl.lit(0))
-            .cast(dtype)
-            .alias(name)
-            for name, dtype in types.items()
+            (pl.col(name).fill_null(0) if name in rows.columns else pl.lit(0)).alias(
+                name
+            )
+            for name in (*COUNTS, *AMOUNTS)
         ]
-        return rows.select(*ROW, *numbers), seen, n_again
+        return narrow(rows.select(*ROW, *numbers)), seen, n_again
 
     def page_views(self, events: pl.DataFrame) -> pl.DataFrame:
         """Return the page views of some users that have a time: user and dwell."""
-        views = self._dwells(self._happened(events))
-        return views.filter(pl.col("dwell").is_not_null()).select("user", "dwell")
+        events, seen, _ = self._happened(events)
+        views = self._dwells(events).filter(pl.col("dwell").is_not_null())
+        return views.select(seen["user"][views["user"]], "dwell")
 
     def steps(self, events: pl.DataFrame) -> pl.DataFrame:
         """Return the events of some users that count and match a step.
@@ -172,25 +171,31 @@ class Counting:
             User, time and steps, in the order of users and times; at the same time, in
             the order of kinds, then of the first step that an event matches.
         """
-        events = self._happened(events)
+        events, seen, _ = self._happened(events)
         events = events.filter((pl.col("phase") == AFTER) & (pl.col("steps") > 0))
         first = (pl.col("steps") & -pl.col("steps")).alias("first step")
         events = events.with_columns(first)
         order = "user", "time", "kind", "first step", "steps"
-        return events.sort(order).select("user", "time", "steps")
+        events = events.sort(order)
+        return events.select(seen["user"][events["user"]], "time", "steps")
 
-    def _happened(self, events: pl.DataFrame) -> pl.DataFrame:
-        """Return the events of some users, each once, and when they happened."""
+    def _happened(self, events: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, int]:
+        """Return events, each once, with when they happened and their users' numbers.
+
+        Returns:
+            The events; their users, by number; and how many events repeat another one.
+        """
         seen = self._seen(events)
-        events, _ = self._once(events.sort(self._order(events)))
-        return self._in_visits(events, seen)
+        events, n_again = self._once(events.sort(self._order(events)))
+        return self._in_visits(events, seen), seen, n_again
 
     # Users
 
     def _seen(self, events: pl.DataFrame) -> pl.DataFrame:
         """Return the groups that each user was first seen in, and when it was.
 
-        Of groups that were seen at the same time, it is the first by name.
+        Of groups that were seen at the same time, it is the first by name. Users are in
+        the order of their ids.
         """
         if "time" not in self.has:
             events = events.with_columns(pl.lit(0, pl.Int64).alias("time"))
@@ -223,7 +228,7 @@ class Counting:
             every = every.with_columns(pl.col(label, f"n_{label}s").fill_null(0))
         if self.exposes:
             every = every.with_columns(pl.col("first").alias("start"))
-        return every
+        return every.sort("user")
 
     # Events
 
@@ -256,7 +261,7 @@ class Counting:
         return kept, n_again
 
     def _in_visits(self, events: pl.DataFrame, seen: pl.DataFrame) -> pl.DataFrame:
-        """Number the sessions of sorted events, and say when each event happened.
+        """Number users and sessions of sorted events, and say when each event happened.
 
         Adds kind, phase and period; what precedes the exposure is another session.
         """
@@ -268,10 +273,11 @@ class Counting:
             new |= _changes("session") | (silence & pl.col("session").is_null())
         else:
             new |= silence
+        number = (_changes("user").cum_sum() - 1).cast(pl.UInt32)
+        events = events.with_columns(new.alias("new"), number.alias("user"))
         phase = pl.lit(AFTER, pl.Int8)
         if "start" in seen.columns:
-            start = seen.select("user", "start")
-            events = events.join(start, on="user", how="left", maintain_order="left")
+            events = events.with_columns(seen["start"][events["user"]])
         if self.exposes:
             since = pl.col("time") - pl.col("start")
             phase = (since >= 0).cast(pl.Int8)
@@ -282,7 +288,6 @@ class Counting:
             (pl.col("fact") // 2).alias("kind"),
             phase.alias("phase"),
             self.period(events["time"]),
-            new.alias("new"),
         )
         begins = pl.col("new") | _changes("phase")
         return events.with_columns(begins.cum_sum().alias("visit"))
@@ -441,14 +446,47 @@ def in_money(amounts: pl.Series) -> pl.Series:
 
 def added(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Add up counts by some columns."""
-    return rows.group_by(keys).agg(pl.col(*COUNTS, *AMOUNTS).sum())
+    return narrow(rows.group_by(keys).agg(pl.col(*COUNTS, *AMOUNTS).sum()))
 
 
-def by_number(rows: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
-    """Return counts with the numbers of users for their ids, in order."""
-    number = ids.alias("user").to_frame().with_row_index("number")
-    rows = rows.join(number, on="user", how="left").drop("user")
-    return rows.rename({"number": "user"}).sort(ROW)
+def narrow(rows: pl.DataFrame) -> pl.DataFrame:
+    """Hold each count in as few bits as all of its column need.
+
+    A row of counts takes a third of the memory so. There are no 32 bits: polars adds up
+    8 and 16 bits in 64, but 32 in 32, where the sum may not fit.
+    """
+    return rows.with_columns(_narrow(rows[name]) for name in (*COUNTS, *AMOUNTS))
+
+
+def _narrow(numbers: pl.Series) -> pl.Series:
+    ends: Any = numbers.min() or 0, numbers.max() or 0
+    for bits, dtype in ((8, pl.Int8), (16, pl.Int16), (64, pl.Int64)):
+        if -(1 << bits - 1) <= ends[0] and ends[1] < 1 << bits - 1:
+            return numbers.cast(dtype)
+    return numbers
+
+
+def numbered(
+    parts: Sequence[tuple[pl.DataFrame, pl.DataFrame]],
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Put together what different users did, numbered in the order of their ids.
+
+    Args:
+        parts: rows of counts by the numbers of users; and these users, by number.
+
+    Returns:
+        The rows, in no order, and the users, in the order of their ids.
+    """
+    users = pl.concat([own for _, own in parts])
+    order = users["user"].arg_sort()
+    number = np.empty(users.height, np.uint32)
+    number[order.to_numpy()] = np.arange(users.height, dtype=np.uint32)
+    rows, begin = [], 0
+    for counts, own in parts:
+        of_part = number[begin : begin + own.height][counts["user"].to_numpy()]
+        rows.append(counts.with_columns(pl.Series("user", of_part)))
+        begin += own.height
+    return pl.concat(rows, how="vertical_relaxed"), users[order]
 
 
 def is_arm(by: str | None, rules: Rules) -> bool:

@@ -21,8 +21,7 @@ from rankine._online.abresult import (
     SampleRatio,
     verdict_of,
 )
-from rankine._online.arms import by_arm
-from rankine._online.cohort import ODD_RATIO, check_names
+from rankine._online.cohort import ODD_RATIO
 from rankine._online.effects import (
     LEAST_ACTIVE,
     LEAST_USERS,
@@ -30,11 +29,10 @@ from rankine._online.effects import (
     Effect,
     effect_of,
 )
+from rankine._online.measures import check_names
+from rankine._online.moments import by_arm
 from rankine._online.oddities import CARRIES, carriers
 from rankine._online.quantiles import DRAWS, QuantileEffect
-from rankine._online.rules import Rules
-from rankine._online.summary import Accumulator
-from rankine._online.times import DAY, SECOND
 from rankine._stats.corrections import CORRECTIONS
 from rankine._stats.sequences import anytime_ratio_p, ratio_p
 from rankine.errors import DataError, ParameterError, nearest
@@ -44,9 +42,9 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats
     from rankine._online.abresult import Settings
-    from rankine._online.arms import Place
-    from rankine._online.asked import Given
-    from rankine._online.cohort import Cohort, Measure
+    from rankine._online.cohort import Cohort
+    from rankine._online.measures import Measure
+    from rankine._online.moments import Place
 
 _UNEVEN = 1.5
 _HEAVY, _FEW = 0.01, 50
@@ -54,10 +52,10 @@ _HEAVY, _FEW = 0.01, 50
 _CLOSE = 1e-12
 
 
-def word(value: Any) -> str:
+def variant_text(value: Any) -> str:
     """Return a variant as text, which is how it is compared.
 
-    >>> word(1), word(1.0), word(True)
+    >>> variant_text(1), variant_text(1.0), variant_text(True)
     ('1', '1', 'true')
     """
     if isinstance(value, np.generic):
@@ -101,37 +99,12 @@ def margins_of(margin: Any, cohort: Cohort) -> dict[str, Margin]:
     for measure in cohort.measures:
         if measure.name in given and measure.higher is None:
             msg = (
-                f"{measure.name} is neither better nor worse when it is larger; give "
-                f"its direction, as in better={{{measure.name!r}: 'higher'}} or "
-                f"--better {measure.name}=higher"
+                f"{measure.name} has no direction; give one, as in "
+                f"better={{{measure.name!r}: 'higher'}} or --better "
+                f"{measure.name}=higher"
             )
             raise ParameterError(msg)
     return {name: Margin.read(name, size) for name, size in given.items()}
-
-
-def limits_of(
-    given: Given, zone: str | None, cap: Any, rules: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return what is known of how events were read, for the settings of a test.
-
-    Those of a log are those that an accumulator was made with, if it has read it. A
-    table of users says the zone, and whether there was a window.
-    """
-    caps = cap if isinstance(cap, Mapping) else {}
-    if isinstance(given.data, Accumulator):
-        read = given.data.rules
-    else:
-        seconds = None if isinstance(cap, Mapping) else cap
-        read = Rules.of({**rules, "cap": seconds})
-    return {
-        "cap": {name: float(most) for name, most in caps.items()},
-        "page_cap": None if read.longest is None else read.longest / SECOND,
-        "window": None if read.within is None else read.within / DAY,
-        "max_events": read.max_events,
-        "incomplete": read.incomplete if given.has_window else None,
-        "timezone": zone,
-        "table": given.of_users,
-    }
 
 
 def compared(
@@ -210,11 +183,11 @@ def _by_day(
     others: Sequence[str],
 ) -> pl.DataFrame | None:
     """Return the effects at the end of each day, if days were asked for."""
-    if cohort.looks is None:
+    if cohort.by_day is None:
         return None
     rows = []
     before = any(measure.before is not None for measure in cohort.measures)
-    for day, frame in cohort.looks(before=before):
+    for day, frame in cohort.by_day(before=before):
         known, _ = by_arm(replace(cohort, frame=frame))
         for measure in cohort.measures:
             for other in others:
@@ -261,8 +234,8 @@ def _effect(measure: Measure, a: Any, b: Any, settings: Settings) -> Effect:
         first, second = (Arm(nothing, nothing, arm.n) for arm in (a, b))
         return Effect(first, second, few, np.array(0.0), nothing, nothing, nothing)
     if measure.quantile is None:
-        imputes = measure.before is not None and measure.before[1] is None
-        return effect_of(a, b, cuped=measure.before is not None, imputes=imputes)
+        cuped = measure.before is not None
+        return effect_of(a, b, cuped=cuped, imputes=measure.imputes)
     # Each effect has draws of its own, so that no metric changes those of another.
     rng = np.random.default_rng(settings.seed)
     return QuantileEffect.of(a, b, measure.quantile, rng)
@@ -349,7 +322,7 @@ def _sample_ratio(sizes: Mapping[str, int], ratio: Any) -> SampleRatio:
         if not isinstance(ratio, Mapping):
             msg = f"ratio must be {{variant: share}}, got {ratio!r}"
             raise ParameterError(msg)
-        weights = {word(name): share for name, share in ratio.items()}
+        weights = {variant_text(name): share for name, share in ratio.items()}
         for name in variants:
             if name not in weights:
                 msg = f"ratio has no share for the variant {name!r}"

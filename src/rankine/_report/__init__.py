@@ -1,1 +1,1 @@
-"""Results as text, HTML, LaTeX and JSON."""
+"""Results as text, HTML, LaTeX and charts."""

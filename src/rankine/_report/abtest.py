@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group
-from rich.text import Text
-
 from rankine._base.text import count, grouped, p_equals, p_text, percent
 from rankine._online.abresult import DECIDED, NOT_WORSE
 from rankine._online.oddities import counted
 from rankine._online.quantiles import DRAWS
 from rankine._online.variants import Margin, place_of
-from rankine._report.online import settings_text
+from rankine._report.online import escaped, settings_text
 from rankine._report.pairs import IN_WORDS
-from rankine._report.tables import html_list, html_table, number, shown
-from rankine._report.text import ENDLESS, plain_text, table_with
+from rankine._report.tables import html_list, html_table, markdown_table, number, shown
+from rankine._report.text import ENDLESS, plain_lines, plain_text, table_with
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from rankine._online.abresult import ABTest
 
@@ -34,8 +31,8 @@ _CORRECTED = {
 }
 
 _ONE_LOOK = (
-    "the verdict holds for one look and may be read only at the planned end of the "
-    "test, as the interval that holds at every look"
+    "the verdict is for a single look: read it only at the planned end of the test, "
+    "because the always-valid interval"
 )
 
 
@@ -47,16 +44,11 @@ def to_text(test: ABTest, width: int | None = _WIDTH) -> str:
     head, rows, sides = _cells(test)
     drawn = plain_text(table_with(head, rows, sides), ENDLESS)
     parts = [
-        _lines((f"! {text}" for text in test.warnings), width),
+        plain_lines((f"! {text}" for text in test.warnings), width),
         drawn,
-        _lines([*_said(test), *(f"- {text}" for text in _noted(test))], width),
+        plain_lines([*_said(test), *(f"- {text}" for text in _noted(test))], width),
     ]
     return "\n\n".join(filter(None, parts))
-
-
-def _lines(texts: Iterable[str], width: int | None) -> str:
-    lines = Group(*(Text(shown(text)) for text in texts))
-    return plain_text(lines, width or ENDLESS)
 
 
 def to_html(test: ABTest) -> str:
@@ -69,25 +61,23 @@ def to_html(test: ABTest) -> str:
 def to_markdown(test: ABTest) -> str:
     """Return the effects as a Markdown table, warnings first.
 
-    Below it is said how far verdicts may be read.
+    A line below names the verdicts that may be read only at the end of the test.
     """
     head, rows, sides = _cells(test)
-    rule = ["---" if side == "l" else "---:" for side in sides]
-    lines = [head, rule, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    drawn = markdown_table(head, escaped(rows), sides)
     warned = [f"**Warning:** {shown(text)}" for text in test.warnings]
     return "\n\n".join([*warned, drawn, *map(shown, only_at_the_end(test))])
 
 
 def sentences(test: ABTest) -> list[str]:
-    """Say in words what was found of each effect, in the order of `details`."""
+    """Describe each effect in a sentence, in the order of `details`."""
     control, after = shown(test.settings.control), _after(test)
     rows = test.details.iter_rows(named=True)
     return [_sentence(row, control, after) for row in rows]
 
 
 def _after(test: ABTest) -> str:
-    """Say what p-values are corrected for, as their intervals are not."""
+    """Name the correction of p-values, which the intervals beside them lack."""
     tested = test.details["margin"].is_null() & test.details["p_corrected"].is_not_nan()
     n, how = int(tested.sum()), IN_WORDS.get(test.settings.correction)
     if n <= 1 or how is None:
@@ -117,14 +107,14 @@ def _sentence(row: Mapping[str, Any], a: str, after: str) -> str:
         asked = f"{metric} differs between {a} and {b}"
     else:
         asked = f"{b} is better than {a} in {metric}"
-    return f"{where}Whether {asked} cannot be told: {found}."
+    return f"{where}Cannot tell whether {asked}: {found}."
 
 
 def _size(row: Mapping[str, Any], after: str) -> str:
     """Return a difference with its interval and p, and the lift."""
     p = p_equals(row["p_corrected"]) + after
     if row["margin"] is not None:
-        # The p of a guardrail is for being worse by the margin, and never says worse.
+        # A guardrail's p tests "worse by the margin"; it is no evidence for "worse".
         one_sided = f"one-sided {p_equals(row['p_corrected'])}"
         p = "" if row["verdict"] in DECIDED else one_sided
     bounds = _bounds(row["low"], row["high"], signed)
@@ -138,8 +128,8 @@ def _size(row: Mapping[str, Any], after: str) -> str:
 def only_at_the_end(test: ABTest) -> list[str]:
     """Name the effects whose verdict rests on one look, if there are any.
 
-    Their intervals that hold at every look include 0, or reach beyond the margin of a
-    guardrail, which would seem to contradict the verdict.
+    Their always-valid intervals include 0, or reach beyond the margin of a guardrail,
+    which seems to contradict the verdict.
     """
     rows = list(test.details.iter_rows(named=True))
     others = list(dict.fromkeys(row["variant"] for row in rows))
@@ -151,7 +141,7 @@ def only_at_the_end(test: ABTest) -> list[str]:
 
 
 def _reach(row: Mapping[str, Any]) -> str:
-    """Say how the interval that holds at every look contradicts a verdict, if so."""
+    """Say how the always-valid interval contradicts a verdict, if it does."""
     low, high = row["always_low"], row["always_high"]
     if row["verdict"] in DECIDED and low <= 0 <= high:
         return "includes 0"
@@ -163,18 +153,19 @@ def _reach(row: Mapping[str, Any]) -> str:
 
 
 def _said(test: ABTest) -> list[str]:
-    """Say how to read the effects, how they were made, and how large the arms are."""
+    """Return how to read the effects, the methods, and the sizes of the arms."""
     return [
         *only_at_the_end(test),
         how(test),
         _ratio(test),
+        *users_by_metric(test),
         *_defined(test),
         *_health(test),
     ]
 
 
 def _defined(test: ABTest) -> list[str]:
-    """Say what metrics are where options changed it, and what these are."""
+    """Return the definitions of metrics and the options, if any option was given."""
     rules = settings_text(test.settings.rules)
     return rules and [
         *(f"{name} = {says}" for name, says in test.definitions.items()),
@@ -188,7 +179,7 @@ def _noted(test: ABTest) -> list[str]:
 
 
 def how(test: ABTest) -> str:
-    """Say how the numbers were made."""
+    """Name the methods behind the numbers."""
     settings = test.settings
     method = "Fieller's method" if settings.lift == "fieller" else "the delta method"
     way = f"differences by Welch's t over users{_cuped(test)}, lifts by {method}"
@@ -200,12 +191,12 @@ def how(test: ABTest) -> str:
             f"{settings.seed})"
         )
     if settings.winsorize is not None:
-        way += f"; what users count is capped at its {settings.winsorize:g} quantile"
+        way += f"; users' values are capped at their {settings.winsorize:g} quantile"
     if settings.max_events is not None:
-        way += f"; users with more than {settings.max_events:,} events left out"
+        way += f"; users with more than {settings.max_events:,} events are left out"
     return (
         f"{100 * settings.confidence:g} % intervals; {way}; p {_correction(test)}; "
-        "always-valid intervals hold at every look, and are tightest with "
+        "always-valid intervals hold at every look, and are tightest at "
         f"{settings.expected_n:,} users"
     )
 
@@ -223,7 +214,7 @@ def _correction(test: ABTest) -> str:
 
 
 def _cuped(test: ABTest) -> str:
-    """Say which metrics have CUPED; nothing if none has."""
+    """Name the metrics that use CUPED, if any do."""
     if test.health is None:
         return ""
     names = test.health["metric"].unique(maintain_order=True).to_list()
@@ -279,7 +270,7 @@ def lift_in_words(row: Mapping[str, Any]) -> str:
 
 
 def verdict_text(row: Mapping[str, Any]) -> str:
-    """Return a verdict, with the margin that it goes by if there is one.
+    """Return a verdict, with its margin if it has one.
 
     >>> verdict_text({"verdict": "not worse", "margin": "2%"})
     'not worse, margin 2 %'
@@ -303,7 +294,7 @@ def _bounded(text: str, low: float, high: float, form: Callable[[float], str]) -
 
 
 def _bounds(low: float, high: float, form: Callable[[float], str]) -> str:
-    """Return an interval, nothing if it is undefined."""
+    """Return an interval, or nothing if it is undefined."""
     if math.isnan(low) or math.isnan(high):
         return ""
     return f"{form(low)} to {form(high)}"
@@ -316,6 +307,22 @@ def _ratio(test: ABTest) -> str:
         f"users: {users}; sample-ratio check: {p_equals(srm.p)} (always-valid: "
         f"{p_text(srm.p_anytime)})"
     )
+
+
+def users_by_metric(test: ABTest) -> list[str]:
+    """Return the users of each metric that some users of the test have no value of."""
+    counts: dict[str, dict[str, int]] = {}
+    for row in test.details.iter_rows(named=True):
+        if row.get("segment") is None:
+            of_metric = counts.setdefault(row["metric"], {})
+            of_metric |= {test.settings.control: row["n_control"]}
+            of_metric |= {row["variant"]: row["n"]}
+    metrics: dict[str, list[str]] = {}
+    for metric, users in counts.items():
+        if any(n != test.srm.counts[arm] for arm, n in users.items()):
+            said = ", ".join(f"{arm} {n:,}" for arm, n in users.items())
+            metrics.setdefault(said, []).append(metric)
+    return [f"users of {', '.join(names)}: {said}" for said, names in metrics.items()]
 
 
 def _removed(share: float) -> str:

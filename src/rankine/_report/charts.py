@@ -1,4 +1,4 @@
-"""Results as charts: rows of what is drawn, and the specification that draws them."""
+"""Results as charts: the rows to draw, and the specifications that draw them."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from rankine._report.specs import Rows, Spec
 
 _PAIRS = 45
-"""How many pairs of a metric are drawn; of more, only those with the best system."""
+"""If a metric has more pairs, only those with the best system are drawn."""
 _SHORT, _SHORTER = 24, 16
-"""Letters of a name in the title of a chart, and of one that has little room."""
+"""The longest name in the title of a chart, and in one with little room."""
 _WIDER = 4
-"""How much wider than most an interval may be for an axis to show it whole."""
+"""An axis shows an interval whole if it is at most this many times wider than most."""
 _KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 
 
 def altair_of(spec: Spec) -> Any:
-    """Return a specification as a chart of Altair."""
+    """Return a specification as an Altair chart."""
     try:
         return import_module("altair").Chart.from_dict(spec)
     except ImportError:
@@ -62,12 +62,12 @@ def plot(
 
 
 def metric_of(comparison: Comparison, metric: str | None) -> str:
-    """Return a metric under its own name; the first if none is named."""
+    """Return the label of a metric, or of the first if none is given."""
     return comparison.metrics[0] if metric is None else comparison._label(metric)  # noqa: SLF001 - of our own making
 
 
 def _pair(comparison: Comparison, a: str | None, b: str | None) -> tuple[str, str]:
-    """Return two systems; if they are not named, those of the first pair."""
+    """Return the two systems given, or those of the first pair."""
     first = comparison.pairwise.row(0, named=True)
     names = (first["a"] if a is None else a, first["b"] if b is None else b)
     for name in names:
@@ -78,7 +78,7 @@ def _pair(comparison: Comparison, a: str | None, b: str | None) -> tuple[str, st
 def shown_pairs(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
     """Return the rows of `pairwise` that are drawn for a metric.
 
-    These are all of them, or only those with the best system if there are too many.
+    If there are too many, these are only the pairs with the best system.
     """
     pairs = comparison.pairwise
     rows = [row for row in pairs.iter_rows(named=True) if row["metric"] == metric]
@@ -159,7 +159,7 @@ def _change(d: float, *, higher: bool) -> str:
     return "gains" if (d > 0) == higher else "loses"
 
 
-def thinned_bars(rows: Rows, most: int) -> Rows:
+def thinned_bars(rows: Rows, most: int, units: str) -> Rows:
     """Return at most this many bars, each the mean of neighbouring queries."""
     if len(rows) <= most:
         return rows
@@ -172,11 +172,11 @@ def thinned_bars(rows: Rows, most: int) -> Rows:
             for name in ("a", "b", "difference")
         }
         ends = {"start": chunk[0]["start"], "end": chunk[-1]["end"]}
-        bars.append(middle | mean | ends | {"query": f"{len(chunk)} queries"})
+        bars.append(middle | mean | ends | {"query": f"{len(chunk)} {units}"})
     return bars
 
 
-def thinned_points(rows: Rows, most: int) -> Rows:
+def thinned_points(rows: Rows, most: int, units: str) -> Rows:
     """Return one point per cell of a grid, if there are more points than this."""
     if len(rows) <= most:
         return rows
@@ -190,7 +190,7 @@ def thinned_points(rows: Rows, most: int) -> Rows:
     for members in inside.values():
         a, b = values[members].mean(axis=0).tolist()
         point = {"a": a, "b": b, "difference": b - a, "n": len(members)}
-        points.append(rows[members[0]] | point | {"query": f"{len(members)} queries"})
+        points.append(rows[members[0]] | point | {"query": f"{len(members)} {units}"})
     return points
 
 
@@ -200,13 +200,13 @@ _GRID = 30
 def differences(comparison: Comparison, metric: str, pair: tuple[str, str]) -> Spec:
     """Return the difference of every query between two systems, sorted."""
     rows = query_rows(comparison, metric, *pair)
-    return specs.differences(rows, metric, *titled(pair))
+    return specs.differences(rows, comparison.unit, metric, *titled(pair))
 
 
 def scatter(comparison: Comparison, metric: str, pair: tuple[str, str]) -> Spec:
     """Return every query by its values in two systems."""
     rows = query_rows(comparison, metric, *pair)
-    return specs.scatter(rows, metric, *titled(pair))
+    return specs.scatter(rows, comparison.unit, metric, *titled(pair))
 
 
 def titled(names: Iterable[str]) -> list[str]:
@@ -226,12 +226,12 @@ def curve(
     If no cutoffs are given, they go up to the metric's own, where it has one.
     """
     if not evaluations:
-        msg = "a curve needs runs, and only values were compared"
+        msg = "a curve needs runs; this comparison has only values"
         raise ParameterError(msg)
     first = evaluations[0]
     asked = first.metrics[list(first.summaries).index(metric)]
     depth = asked.get("k") if asked.fact.at == "k" else None
-    # All parameters but the cutoff stay as they were asked for.
+    # Only the cutoff changes; other parameters stay as given.
     family = asked if depth is None else asked(k=None)
     cutoffs = [k for k in _KS if depth is None or k < depth]
     cutoffs = list(ks) if ks is not None else [*cutoffs, *([depth] if depth else [])]
@@ -310,10 +310,10 @@ def _cell(
 
 
 def days_span(rows: Rows, level: float | None = None) -> tuple[float, float] | None:
-    """Return the range of values that a chart of days shows, None for all of them.
+    """Return the range of values that a chart of days shows; None if it shows all.
 
-    A day with few users may have so wide an interval, or without one so odd a value,
-    that all other days would look flat beside it.
+    A day with few users may have an interval so wide, or a value so extreme if it has
+    none, that all other days would look flat.
     """
     known = [row for row in rows if row["value"] is not None]
     sure = [row for row in known if row.get("low") is not None]
@@ -362,7 +362,7 @@ def histogram(evaluation: Evaluation, metric: str | None) -> Spec:
     """Return how many queries have which value."""
     label = _label(evaluation, metric)
     values = evaluation.summaries[label].values
-    return specs.histogram(values[~np.isnan(values)].tolist(), label)
+    return specs.histogram(values[~np.isnan(values)].tolist(), label, evaluation.unit)
 
 
 def _label(evaluation: Evaluation, metric: str | None) -> str:

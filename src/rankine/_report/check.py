@@ -1,10 +1,10 @@
-"""The report on judgements and a run as text."""
+"""The check of judgements and a run, as text and HTML."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.text import percent
+from rankine._base.text import percent, plural
 from rankine._report.tables import html_list, html_table, shown
 
 if TYPE_CHECKING:
@@ -67,17 +67,18 @@ def to_html(check: Check) -> str:
 def _of_qrels(check: Check) -> dict[str, Any]:
     return {
         "rows": check.qrels["rows"],
-        "queries": check.qrels["queries"],
-        "relevant per query": _spread(check.qrels["relevant_per_query"]),
+        plural(check.unit): check.qrels["queries"],
+        f"relevant per {check.unit}": _spread(check.qrels["relevant_per_query"]),
     }
 
 
 def _of_run(check: Check) -> dict[str, Any]:
-    tied = f"queries tied across rank {check.both['k']}"
+    units = plural(check.unit)
+    tied = f"{units} tied across rank {check.both['k']}"
     return {
         "rows": check.run["rows"],
-        "queries": check.run["queries"],
-        "items per query": _spread(check.run["list_length"]),
+        units: check.run["queries"],
+        f"items per {check.unit}": _spread(check.run["list_length"]),
         "rows in ties": _percent(check.run["tied_rows"]),
         tied: check.run["queries_tied_across_k"],
     }
@@ -91,10 +92,11 @@ def _of_both(check: Check) -> dict[str, Any]:
     shares = {
         word: _percent(share) for word, share in unjudged.items() if share is not None
     }
+    units = plural(check.unit)
     return {
-        "queries in both": check.both["queries_in_both"],
-        "queries only judged": check.both["queries_only_judged"],
-        "queries only in the run": check.both["queries_only_in_run"],
+        f"{units} in both": check.both["queries_in_both"],
+        f"{units} only in judgements": check.both["queries_only_judged"],
+        f"{units} only in the run": check.both["queries_only_in_run"],
         "relevant items found": _percent(check.both["relevant_found"]),
         **shares,
     }

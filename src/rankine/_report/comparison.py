@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.text import Text
 
 from rankine._base.checks import check_count
-from rankine._base.text import grouped
+from rankine._base.text import grouped, plural
 from rankine._evaluate.summary import finite
 from rankine._metrics.names import canonical_name
 from rankine._report.export import (
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from rankine._report.pairs import PairInWords
 
 _WIDTH = 100
-_PAIRS = 45
+PAIRS = 45
 """Pairs that are shown; more are in `pairwise`."""
 
 
@@ -61,16 +61,21 @@ def to_text(
 
     Args:
         comparison: what was compared.
-        width: to which sentences are wrapped, unless it is None; tables stay whole.
-        see: how to see the other notes on many runs; None if all of them stand here.
+        width: the width to which sentences are wrapped; None to keep them on one line.
+            Tables are never broken.
+        see: how to see the other notes on many runs; None to return all of them.
     """
-    head, rows = _means(comparison)
+    head, rows = mean_rows(comparison)
     tables = [table_with(head, rows, "l" + "r" * (len(head) - 1))]
-    head, rows = _pairs(comparison)
-    tables.append(table_with(head, rows[:_PAIRS], "lllrrrl"))
+    head, rows = pair_rows(comparison)
+    tables.append(table_with(head, rows[:PAIRS], "lllrrrl"))
     if comparison.is_segmented:
         tables.append(_by_segment(comparison))
-    lines = [*_how(comparison), *whose(comparison.evaluations.values()), *_more(rows)]
+    lines = [
+        *how_compared(comparison),
+        *whose(comparison.evaluations.values()),
+        *more_pairs(rows),
+    ]
     lines += [f"! {text}" for text in _warnings(comparison)]
     lines += [f"- {text}" for text in _notes(comparison, see)]
     said = Group(*(Text(shown(line)) for line in lines))
@@ -79,14 +84,14 @@ def to_text(
 
 
 def _notes(comparison: Comparison, see: str | None) -> Sequence[str]:
-    """Return the notes; of many systems only the first few, what all share first."""
+    """Return the notes; for many systems only a few, those that all share first."""
     if _are_few(comparison) or see is None:
         return comparison.notes
     return first_notes(_together(comparison, comparison.notes), see)
 
 
 def _warnings(comparison: Comparison) -> Sequence[str]:
-    """Return all warnings; of many systems, each once for all that have it."""
+    """Return all warnings; for many systems, each once with all systems it is for."""
     said = comparison.warnings
     return said if _are_few(comparison) else _together(comparison, said)
 
@@ -96,7 +101,7 @@ def _are_few(comparison: Comparison) -> bool:
 
 
 def _together(comparison: Comparison, said: Iterable[str]) -> list[str]:
-    """Say each sentence once, after all systems that it is said of."""
+    """Return each sentence once, after the names of all systems it is about."""
     shared, of_systems = [], []
     for text in said:
         names = [name for name in comparison.systems if text.startswith(f"{name}: ")]
@@ -108,7 +113,7 @@ def _together(comparison: Comparison, said: Iterable[str]) -> list[str]:
     return [*shared, *grouped(of_systems)]
 
 
-def _means(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+def mean_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     """Return a row per system: letter and name, then mean, interval and letters."""
     head = ["", *comparison.metrics]
     compared = comparison._compared  # noqa: SLF001 - the numbers of the result
@@ -129,7 +134,7 @@ def _means(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     return head, rows
 
 
-def _pairs(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+def pair_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     """Return a row per metric and pair."""
     difference, corrected = heads(comparison)
     head = ["metric", "pair", "verdict", difference, "p", corrected, "+ = -"]
@@ -169,25 +174,25 @@ def _difference(pair: PairInWords) -> str:
     return number(difference) if math.isnan(difference) else differences_of(pair)
 
 
-def _more(rows: list[list[str]]) -> list[str]:
+def more_pairs(rows: list[list[str]]) -> list[str]:
     """Say how many pairs are not shown, if some are not."""
-    more = len(rows) - _PAIRS
-    return [f"{more} more pairs are in pairwise"] if more > 0 else []
+    more = len(rows) - PAIRS
+    return [f"{more:,} more pairs: see .pairwise"] if more > 0 else []
 
 
-def _how(comparison: Comparison) -> list[str]:
-    """Say how it was compared, and how to read the marks."""
+def how_compared(comparison: Comparison) -> list[str]:
+    """Return the methods, and how to read the marks."""
     said = "; ".join(filter(None, (tested(comparison), of_intervals(comparison))))
     marks = (
-        "letters before a mean mark the systems it beats; * is the best mean; + = - "
-        "count the queries that gain, stay and lose"
+        "letters before a mean mark the systems it beats; * marks the best mean; + = - "
+        f"count the {plural(comparison.unit)} that gain, stay the same and lose"
     )
-    return [*filter(None, (said, further_findings(comparison))), marks]
+    return [*filter(None, (f"test: {said}", further_findings(comparison))), marks]
 
 
 def sentences(comparison: Comparison) -> list[str]:
-    """Say in words what was found of each metric and pair."""
-    said = []
+    """Describe each metric and pair in a sentence."""
+    said, units = [], plural(comparison.unit)
     for pair in pairs_in_words(comparison):
         row = pair.row
         a, b, metric = shown(row["a"]), shown(row["b"]), row["metric"]
@@ -195,7 +200,7 @@ def sentences(comparison: Comparison) -> list[str]:
         moves = ""
         if row["wins"] is not None:
             n = row["wins"] + row["ties"] + row["losses"]
-            moves = f"; {row['wins']:,} of {n:,} queries gain, {row['losses']:,} lose"
+            moves = f"; {row['wins']:,} of {n:,} {units} gain, {row['losses']:,} lose"
         verdict = row["verdict"]
         if verdict.startswith(("better", "worse", "different")):
             word = verdict.split(",")[0]
@@ -220,19 +225,19 @@ def sentences(comparison: Comparison) -> list[str]:
             )
         elif math.isnan(row["difference"]):
             said.append(
-                f"Whether {b} is better than {a} in {metric} cannot be told: the "
+                f"Cannot tell whether {b} is better than {a} in {metric}: the "
                 "difference is undefined."
             )
         else:
             said.append(
-                f"Whether {b} is better than {a} in {metric} cannot be told: "
+                f"Cannot tell whether {b} is better than {a} in {metric}: "
                 f"{difference} ({_evidence(pair, signed=True)}){moves}."
             )
     return said
 
 
 def _evidence(pair: PairInWords, *, signed: bool = False) -> str:
-    """Return the interval of a difference and p, and for how many pairs they hold."""
+    """Return the interval of a difference and p, with the pairs that each holds for."""
     row = pair.row
     bounds = _range(row["low"], row["high"], signed=signed)
     if math.isnan(row["low"]) or not pair.holds_for:
@@ -245,7 +250,7 @@ def _evidence(pair: PairInWords, *, signed: bool = False) -> str:
 
 
 def _range(low: float, high: float, *, signed: bool) -> str:
-    """Return the bounds of a difference, or of its size where both have one sign."""
+    """Return an interval; unless signed, without signs if both bounds share one."""
     if math.isnan(low):
         return "no interval"
     if low * high > 0 and not signed:
@@ -256,17 +261,17 @@ def _range(low: float, high: float, *, signed: bool) -> str:
 
 def to_html(comparison: Comparison) -> str:
     """Return both tables for notebooks, with warnings and notes below."""
-    head, rows = _means(comparison)
+    head, rows = mean_rows(comparison)
     lines = [[cell.split("\n") for cell in row] for row in rows]
     means = html_table(head, lines, "l" + "r" * (len(head) - 1))
-    head, rows = _pairs(comparison)
-    lines = [[cell.split("\n") for cell in row] for row in rows[:_PAIRS]]
+    head, rows = pair_rows(comparison)
+    lines = [[cell.split("\n") for cell in row] for row in rows[:PAIRS]]
     titles = [title.split("\n") for title in head]
     said = (*_warnings(comparison), *_notes(comparison, SEE))
     below = (
-        *_how(comparison),
+        *how_compared(comparison),
         *whose(comparison.evaluations.values()),
-        *_more(rows),
+        *more_pairs(rows),
         *said,
     )
     return means + html_table(titles, lines, "lllrrrl", below=below)
@@ -280,7 +285,7 @@ def to_markdown(comparison: Comparison) -> str:
 
 
 def _below(comparison: Comparison) -> list[str]:
-    """Say below a table what its letters and numbers are."""
+    """Return the lines below a table that explain its letters and numbers."""
     return [*letters_mark(comparison), *whose(comparison.evaluations.values())]
 
 
@@ -312,7 +317,7 @@ def to_latex(
 
 
 def _best_first(comparison: Comparison, metric: str) -> list[int]:
-    """Return the numbers of the systems, the best mean first, undefined ones last."""
+    """Return the systems' places, the best mean first and undefined ones last."""
     label = comparison._label(metric)  # noqa: SLF001 - of our own making
     place = comparison.metrics.index(label)
     compared = comparison._compared  # noqa: SLF001
@@ -351,13 +356,13 @@ def _rows(
 
     Args:
         comparison: what was compared.
-        letter: how the letter of a system is written.
-        best: how the best mean is.
-        beaten: how the letters of systems that were beaten are.
-        escaped: what makes a name safe.
-        apart: what is between letters that have more than one letter.
-        digits: how many decimals numbers have.
-        interval: how an interval is written; empty if it is not.
+        letter: the format of a system's letter.
+        best: the format of the best mean.
+        beaten: the format of the letters of beaten systems.
+        escaped: escapes a name.
+        apart: what separates letters, if some consist of two or more.
+        digits: the number of decimals.
+        interval: the format of an interval; empty to leave intervals out.
     """
     compared = comparison._compared  # noqa: SLF001 - the numbers of the result
     rows = []
@@ -405,6 +410,7 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
         "seed": how.seed,
         "convention": None if first is None else first.convention.to_dict(),
         "preset": None if first is None else first.preset,
+        "unit": comparison.unit,
         "queries": len(comparison.queries),
         "table": [record(row) for row in comparison.table.iter_rows(named=True)],
         "pairwise": [record(row) for row in comparison.pairwise.iter_rows(named=True)],
@@ -414,9 +420,10 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
 
 
 def moved_text(moved: Moved) -> str:
-    """Return the queries that moved most, with what both systems showed first."""
+    """Return the queries that moved most, with the first items of both systems."""
     a, b = map(shown, moved.systems)
-    how_many = f"{moved.n_moved} of {moved.n_queries} queries moved"
+    moves = f"{moved.n_moved:,} of {moved.n_queries:,} {plural(moved.unit)}"
+    how_many = f"{moves} moved"
     lines = [f"{moved.metric}, {a} to {b}: {how_many}"]
     width = max(len(a), len(b))
     for query in moved:
@@ -428,7 +435,7 @@ def moved_text(moved: Moved) -> str:
             if top
         ]
     if not moved.keep and any(top for query in moved for top in query.tops):
-        said = "To see items that are not judged too, give keep=10 to compare()."
+        said = "Pass keep=10 to compare() to see unjudged items too."
         lines += ["", said]
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""Charts of predictions, and of how often ranks are looked at."""
+"""Charts of predicted probabilities, and of how often users look at each rank."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def calibration(y: Any, p: Any, *, bins: int = 10) -> Any:
-    """Return a chart of how often what was predicted happened.
+    """Return a reliability diagram: observed shares over predicted probabilities.
 
-    On the diagonal, probabilities hold; a point's size says how many rows it stands
-    for.
+    Probabilities on the diagonal are well calibrated; the size of a point shows how
+    many rows it stands for.
 
     Args:
-        y: what happened, 0 or 1 per row.
-        p: the probability that was predicted for it.
-        bins: how many bins of equal width.
+        y: the outcome of each row, 0 or 1.
+        p: the predicted probability of each row.
+        bins: the number of bins of equal width.
 
     Returns:
-        A chart of Altair, with a point per bin that has rows.
+        An Altair chart, with a point for each bin that has rows.
 
     Raises:
         MissingExtraError: Altair is not installed.
@@ -56,7 +56,7 @@ def examination(shares: Mapping[int, float] | Sequence[float]) -> Any:
             takes them.
 
     Returns:
-        A chart of Altair, with a point per rank.
+        An Altair chart, with a point per rank.
 
     Raises:
         MissingExtraError: Altair is not installed.
@@ -72,7 +72,7 @@ def examination(shares: Mapping[int, float] | Sequence[float]) -> Any:
     if not isinstance(given, Mapping):
         given = dict(enumerate(given, 1))
     if not given:
-        msg = "examination has no ranks; give a share for rank 1 at least"
+        msg = "examination is empty; give a share for rank 1 at least"
         raise ParameterError(msg)
     rows = []
     for rank, share in sorted(given.items()):
@@ -82,7 +82,7 @@ def examination(shares: Mapping[int, float] | Sequence[float]) -> Any:
 
 
 def _calibration(rows: Rows) -> Spec:
-    """Return a point per bin: what was predicted, and what happened; n rows in it."""
+    """Return a point per bin: the mean prediction, the observed share, and n rows."""
     diagonal = {
         "data": {"values": [{"mean": 0, "share": 0}, {"mean": 1, "share": 1}]},
         "mark": {"type": "line", "color": specs.EVEN, "strokeDash": [4, 3]},
@@ -92,7 +92,7 @@ def _calibration(rows: Rows) -> Spec:
         "mark": {"type": "line", "color": specs.SYSTEMS[0]},
         "encoding": {
             "x": specs.quantity("mean", "mean prediction"),
-            "y": specs.quantity("share", "share in which it happened"),
+            "y": specs.quantity("share", "observed share"),
         },
     }
     points = {
@@ -104,7 +104,7 @@ def _calibration(rows: Rows) -> Spec:
         },
         "encoding": {
             "x": specs.quantity("mean", "mean prediction"),
-            "y": specs.quantity("share", "share in which it happened"),
+            "y": specs.quantity("share", "observed share"),
             "size": {"field": "n", "type": "quantitative", "title": "rows"},
             "tooltip": specs.tooltips("mean", "share", "n"),
         },

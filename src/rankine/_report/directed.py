@@ -1,4 +1,4 @@
-"""A comparison as a report shows it: every pair goes one way, to the better system."""
+"""The comparison that a report shows: every pair ends at the better system."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _SWAPPED = {"a": "b", "b": "a", "wins": "losses", "losses": "wins"}
 
 
 def directed(comparison: Comparison) -> Comparison:
-    """Return the same comparison whose pairs end at the better of two systems.
+    """Return the same comparison with pairs that end at the better of two systems.
 
-    The means of the first metric say which one that is, so that a pair goes the same
-    way under all metrics. With a baseline, pairs begin there and stay as they are.
+    The better one is that with the better mean of the first metric, so that a pair has
+    the same order under all metrics. With a baseline, pairs begin there and stay as
+    they are.
     """
     if comparison.baseline is not None:
         return comparison
@@ -30,16 +31,16 @@ def directed(comparison: Comparison) -> Comparison:
     means = np.nan_to_num(sign * compared.means[0], nan=-np.inf)
     turned = copy(comparison)
     turned.pairs = _turned(pairs, means[pairs.a] > means[pairs.b])
-    turned.__dict__.pop("pairwise", None)  # it is that of the pairs as they were
+    turned.__dict__.pop("pairwise", None)  # made from the pairs before
     return turned
 
 
 def _turned(pairs: Pairwise, where: Bools) -> Pairwise:
-    """Return pairs of which some go the other way."""
+    """Swap the systems of some pairs."""
 
     def column(name: str) -> AnyArray:
         values: AnyArray = getattr(pairs, name)
-        # A minus alone would make -0.0 of 0.
+        # Negation would turn 0 into -0.0.
         if name in _SWAPPED:
             return np.where(where, getattr(pairs, _SWAPPED[name]), values)
         if name.startswith("low"):
@@ -65,6 +66,6 @@ def _turned(pairs: Pairwise, where: Bools) -> Pairwise:
 
 
 def _turned_verdict(verdict: str) -> str:
-    """Return a verdict on the other system: "better, equivalent" is "worse, ..."."""
+    """Return the verdict on the other system: "better" becomes "worse"."""
     first, comma, rest = verdict.partition(",")
     return f"{_TURNED.get(first, first)}{comma}{rest}"

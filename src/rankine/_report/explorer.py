@@ -1,4 +1,4 @@
-"""What the explorer of queries shows: values, and the lists of those that moved."""
+"""The data of the query explorer: values, and the lists of queries that moved."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rankine._base.text import plural
 from rankine._evaluate.worst import records_of
 from rankine._io.texts import TextFiles
 from rankine._report.charts import shown_pairs
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from rankine._evaluate.worst import WorstQuery
 
 MOST_VALUES = 400_000
-"""How many values a file holds at most, so that it can be mailed."""
+"""The most values that a file holds, so that it can be mailed."""
 _MOST = 200
 """How many queries of each pair have their lists in a file."""
 _LISTS = 4000
-"""How many lists a file holds, however many pairs there are."""
+"""The most lists that a file holds, however many pairs there are."""
 _FEWEST = 5
 _MISSED = 20
 _LETTERS = 200
@@ -36,9 +37,9 @@ _LETTERS = 200
 
 
 class Texts(NamedTuple):
-    """Texts by ids: of queries and items alike, of queries alone, and of items alone.
+    """Texts by id: for both queries and items, for queries only, for items only.
 
-    Each is a mapping, a Series of pandas, or files.
+    Each is a mapping, a pandas Series, or files.
     """
 
     of_both: Any = None
@@ -46,22 +47,22 @@ class Texts(NamedTuple):
     of_items: Any = None
 
     def check(self) -> None:
-        """Refuse what is neither a mapping from ids to texts nor files of them."""
+        """Refuse anything but a mapping from ids to texts, or files of them."""
         names = ("texts", "query_texts", "item_texts")
         for name, texts in zip(names, self, strict=True):
             is_series = getattr(texts, "ndim", None) == 1 and hasattr(texts, "items")
             known = texts is None or isinstance(texts, (TextFiles, Mapping))
             if not known and not is_series:
                 msg = (
-                    f"{name} must be a mapping from ids to texts, or a Series of "
-                    f"pandas, got {type(texts).__name__}"
+                    f"{name} must be a mapping from ids to texts, or a pandas "
+                    f"Series, got {type(texts).__name__}"
                 )
                 raise ParameterError(msg)
 
     def known(
         self, queries: Iterable[str], items: Iterable[str]
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the texts of these queries and items, as far as they are known.
+        """Return the texts of these queries and items, where there are any.
 
         >>> texts = Texts({1: "one", "b": None, "c": float("nan")}, {"1": 4, "d": "e"})
         >>> texts.known(["1", "b", "c"], ["1"])
@@ -97,7 +98,7 @@ def _is_missing(value: Any) -> bool:
     """Say whether a value is missing: None, or unequal to itself, as nan is."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124
-    except TypeError:  # NA of pandas, which neither equals itself nor differs
+    except TypeError:  # the NA of pandas is neither equal nor unequal to itself
         return True
     except ValueError:  # an array
         return False
@@ -106,7 +107,7 @@ def _is_missing(value: Any) -> bool:
 def explored(comparison: Comparison, texts: Texts) -> dict[str, Any]:
     """Return the values of queries, and both lists of those that moved most.
 
-    The first metric that has values per query decides which ones did.
+    The first metric that has values per query decides which queries these are.
     """
     compared = comparison._compared  # noqa: SLF001 - the numbers of the result
     metrics = [
@@ -150,6 +151,7 @@ def explored(comparison: Comparison, texts: Texts) -> dict[str, Any]:
         "values": [[packed(row) for row in systems] for systems in values],
         "pairs": pairs,
         "most": most,
+        **_words(comparison.unit),
         **book.to_dict(queries),
         "lists": lists,
     }
@@ -161,8 +163,8 @@ def explored_run(
     """Return the values of the queries of one run, and the lists of the worst.
 
     Args:
-        evaluation: of the run.
-        name: what the page calls the run.
+        evaluation: the evaluation of the run.
+        name: the name of the run on the page.
         label: the metric that says which queries are the worst.
         texts: the texts of queries and items by their ids.
     """
@@ -188,13 +190,19 @@ def explored_run(
         "values": [[packed(column)] for column in columns[:room]],
         "pairs": [],
         "most": _MOST,
+        **_words(evaluation.unit),
         **book.to_dict(queries),
         "lists": lists,
     }
 
 
+def _words(unit: str) -> dict[str, str]:
+    """Return what queries are called."""
+    return {"unit": unit, "units": plural(unit)}
+
+
 class _Book:
-    """The items and texts that lists refer to, each once."""
+    """The items and texts of the lists, each once."""
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
@@ -206,7 +214,7 @@ class _Book:
         label: str,
         places: Sequence[tuple[int, Any]],
     ) -> dict[str, Any]:
-        """Return for each query its first items, and the relevant ones it missed."""
+        """Return the first items and the missed relevant items of each query."""
         if evaluation is None:
             return {}
         records = records_of(evaluation, label, [query for _, query in places])
@@ -234,14 +242,14 @@ class _Book:
         of_queries, of_items = self._texts.known(names, self._items)
         return {
             "queries": list(map(shown, names)),
-            "queryTexts": _told(of_queries, names),
+            "queryTexts": _texts_of(of_queries, names),
             "items": list(map(shown, self._items)),
-            "itemTexts": _told(of_items, self._items),
+            "itemTexts": _texts_of(of_items, self._items),
         }
 
 
-def _told(texts: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """Return the texts of ids, by their places."""
+def _texts_of(texts: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Return the texts of ids, keyed by their places."""
     return {
         str(place): shown(_beginning(" ".join(texts[name].split())))
         for place, name in enumerate(names)
@@ -256,8 +264,8 @@ def _beginning(text: str) -> str:
 def packed(values: Floats) -> list[str]:
     """Return numbers as text, to the last bit.
 
-    These are the numbers themselves or, where that is shorter, the distinct ones and
-    their places in one or two bytes each.
+    Either all numbers or, if that is shorter, the distinct ones and the place of each
+    value among them, in one or two bytes.
     """
     distinct, places = np.unique(values, return_inverse=True)
     size = 1 if len(distinct) <= 1 << 8 else 2

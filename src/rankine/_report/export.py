@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankine._base.checks import check_choice, check_count
 from rankine._base.forks import need_threads
+from rankine._base.text import common_unit, plural
 from rankine._conventions.presets import BASE, called
 from rankine._evaluate.notes import few
 from rankine._evaluate.summary import finite
@@ -16,7 +17,7 @@ from rankine._report.tables import between, html_table, number, shown
 from rankine.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     import polars as pl
 
@@ -31,8 +32,8 @@ class MetricCell:
         metric: the metric.
         value: the number; nan if undefined.
         low, high: the bounds of the interval; nan if there is none.
-        n: how many queries entered.
-        count: whether it is a count, which has no decimals and no interval.
+        n: the number of queries.
+        count: whether the number is a count, which has no decimals and no interval.
         higher_is_better: the direction of the metric, None if it has none.
     """
 
@@ -56,7 +57,7 @@ class MetricCell:
 
 
 def cells(evaluation: Evaluation, *, intervals: bool = True) -> list[MetricCell]:
-    """Return a cell per metric, with its interval unless that is not wanted."""
+    """Return a cell per metric, with its interval if that is wanted."""
     cells = []
     for metric, (label, summary) in zip(
         evaluation.bound, evaluation.summaries.items(), strict=True
@@ -79,15 +80,15 @@ def convention_of(evaluation: Evaluation) -> str:
 
 
 def names_of(labels: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the names asked for that are not canonical, with those that are."""
+    """Return the labels that are not canonical names, each with its canonical name."""
     named = ((label, canonical_name(label)) for label in labels)
     return [(label, name) for label, name in named if label != name]
 
 
-def queries_by_metric(evaluations: Iterable[Evaluation]) -> str:
-    """Say how many queries each metric is a mean of; empty if all have the same.
+def queries_by_metric(evaluations: Collection[Evaluation]) -> str:
+    """Return the number of queries behind each metric; empty if it is always the same.
 
-    Several runs may have a metric of different numbers of queries.
+    The number may differ between runs, too.
     """
     counts = [
         {label: summary.n for label, summary in evaluation.summaries.items()}
@@ -99,19 +100,21 @@ def queries_by_metric(evaluations: Iterable[Evaluation]) -> str:
     for label in counts[0]:
         sizes = [of_run[label] for of_run in counts]
         labels.setdefault((min(sizes), max(sizes)), []).append(label)
+    words = common_unit(evaluation.unit for evaluation in evaluations)
     said: list[str] = []
     for (least, most), those in labels.items():
         n = f"{most:,}" if least == most else f"{least:,} to {most:,}"
-        unit = "" if said else " query" if least == most == 1 else " queries"
+        noun = words if least == most == 1 else plural(words)
+        unit = "" if said else f" {noun}"
         said.append(f"{n}{unit} ({few(those)})")
     return ", ".join(said)
 
 
 def whose(evaluations: Iterable[Evaluation]) -> list[str]:
-    """Say of how many queries metrics are, if they differ, and whose choices rule.
+    """Return the numbers of queries, if metrics differ in them, and the convention.
 
-    The convention is the same for all runs. Both are unknown for values that were
-    computed elsewhere, which have no evaluations.
+    The convention is the same for all runs. Values that were computed elsewhere have no
+    evaluations, so neither is known for them.
     """
     several = [*evaluations]
     named = map(convention_of, several[:1])
@@ -122,6 +125,7 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
     """Return numbers, intervals, convention and notes as plain values."""
     return {
         "run": evaluation.name,
+        "unit": evaluation.unit,
         "queries": evaluation.n_queries,
         "metrics": {
             cell.metric: {
@@ -145,7 +149,8 @@ def to_dict(evaluation: Evaluation) -> dict[str, Any]:
 
 def to_markdown(evaluation: Evaluation) -> str:
     """Return a Markdown table."""
-    lines = ["| metric | value | 95 % interval | queries |", "|---|---:|---|---:|"]
+    units = plural(evaluation.unit)
+    lines = [f"| metric | value | 95 % interval | {units} |", "|---|---:|---|---:|"]
     lines += [
         f"| {cell.metric} | {cell.number()} | {cell.bounds()} | {cell.n} |"
         for cell in cells(evaluation)
@@ -154,7 +159,7 @@ def to_markdown(evaluation: Evaluation) -> str:
 
 
 def _below(text: str) -> list[str]:
-    """Return a line below a table of Markdown, nothing if there is nothing to say."""
+    """Return a line below a Markdown table, or nothing if the text is empty."""
     return ["", markdown_text(text)] if text else []
 
 
@@ -182,7 +187,7 @@ def latex_text(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Keep a text within its cell of a Markdown table."""
+    """Escape what Markdown would take as markup."""
     for mark in "\\|<>*_`[]":
         text = text.replace(mark, f"\\{mark}")
     return text
@@ -221,9 +226,9 @@ def _latex(
     Args:
         head: the titles of the columns, escaped too.
         rows: the cells.
-        below: what stands below, a row for each text; it is escaped here.
-        caption: the caption of a float around the table; it may have commands.
-        label: what the text refers to it by.
+        below: texts below the table, a row for each; they are escaped here.
+        caption: the caption of a float around the table; it may contain commands.
+        label: the key for references to the table.
     """
     if label is not None and caption is None:
         msg = "label= needs caption=: without a caption, a table has no number"
@@ -280,7 +285,7 @@ def _name_of(cell: MetricCell) -> str:
 
 
 def _order_of(cell: MetricCell) -> float:
-    """Return what the largest number is the first by, and an undefined one the last."""
+    """Return the sort key: the largest number comes first, an undefined one last."""
     return math.inf if math.isnan(cell.value) else -cell.value
 
 
@@ -302,10 +307,11 @@ def to_frame(frame: pl.DataFrame, library: str) -> Any:
     """Return a frame of another library."""
     if library == "polars":
         return frame
+    library = "arrow" if library == "pyarrow" else library
     if library not in {"pandas", "arrow"}:
         msg = f"library must be one of polars, pandas, arrow, got {library!r}"
         raise ParameterError(msg)
-    need_threads()  # which polars takes for both
+    need_threads()  # polars uses some for both
     try:
         return frame.to_pandas() if library == "pandas" else frame.to_arrow()
     except ImportError:

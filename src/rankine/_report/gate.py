@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from rankine._base.text import plural
 from rankine._report.export import markdown_text
-from rankine._report.tables import between, shown
+from rankine._report.tables import between, markdown_table, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,11 +17,10 @@ if TYPE_CHECKING:
 _HEAD = (
     "metric", "verdict", "baseline", "run", "difference", "interval", "margin", "moved",
 )  # fmt: skip
-_FALLEN = "metric", "query", "baseline", "run"
 
 
 def to_markdown(gate: Gate) -> str:
-    """Return the verdicts as a table, fallen queries, warnings and notes."""
+    """Return verdicts and fallen queries as tables, with warnings and notes."""
     ended = "updated" if gate.updated else f"{gate.verdict}: {_ended(gate)}"
     rows = [
         (
@@ -46,10 +46,12 @@ def to_markdown(gate: Gate) -> str:
         "\n".join(f"- {_text(sentence)}" for sentence in gate.sentences),
     ]
     if fallen:
-        blocks += ["Queries that changed most for the worse:"]
-        blocks += [_table(_FALLEN, "llrr", fallen)]
-    told = (*(f"! {warning}" for warning in gate.warnings), *gate.notes)
-    blocks += ["\n".join(f"- {_text(line)}" for line in told)]
+        head = "metric", gate.unit, "baseline", "run"
+        units = plural(gate.unit).capitalize()
+        blocks += [f"{units} that changed most for the worse:"]
+        blocks += [_table(head, "llrr", fallen)]
+    remarks = (*(f"! {warning}" for warning in gate.warnings), *gate.notes)
+    blocks += ["\n".join(f"- {_text(line)}" for line in remarks)]
     return "\n\n".join(filter(None, blocks))
 
 
@@ -58,9 +60,7 @@ def _ended(gate: Gate) -> str:
 
 
 def _table(head: Iterable[str], sides: str, rows: Iterable[Iterable[str]]) -> str:
-    rule = ("---" if side == "l" else "---:" for side in sides)
-    lines = (head, rule, *(map(_text, row) for row in rows))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown_table(head, (map(_text, row) for row in rows), sides)
 
 
 def _text(text: str) -> str:

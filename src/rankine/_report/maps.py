@@ -1,4 +1,4 @@
-"""Maps of p-values: a cell for every two systems, in the colour of who is better."""
+"""Maps of p-values: a cell for each two systems, coloured by which is better."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rankine._report.specs import Rows, Spec
 
 _LEVELS = (1 / 50, 1 / 5, 1)
-"""Parts of the level of a test: 0.001, 0.01 and 0.05 where that is 0.05."""
+"""Shares of a test's level: 0.001, 0.01 and 0.05 if the level is 0.05."""
 _SHADES = ("#08519C", "#4A90C8", "#A6CBE6", "#D9D9D9", "#FDBE91", "#E6772E", "#A63603")
 _PALE = "#FFFFFF"
 _LABELLED = 12
@@ -24,10 +24,10 @@ _SHORT = 9
 def heatmap(
     rows: Rows, names: Sequence[str], columns: Sequence[str], title: str
 ) -> Spec:
-    """Return a cell per row and column: its p-value, and who is better.
+    """Return a cell per row and column: its p-value, and which is better.
 
     Rows have row, column, p, text, and level: below 0 if the system in the row is
-    worse, above 0 if it is better, and further from 0 the more certain that is.
+    worse, above 0 if it is better, and further from 0 if that is more certain.
     """
     levels = [*range(len(_LEVELS), -len(_LEVELS) - 1, -1)]
     color = {
@@ -67,12 +67,12 @@ def heatmap(
 
 
 def level_of(p: float, alpha: float, *, better: bool) -> int:
-    """Return how certain a difference is: from 0, if it cannot be told, to 3.
+    """Return how certain a difference is, from 0 (cannot tell) to 3.
 
     Args:
         p: the p-value of the test.
-        alpha: the largest p at which a difference can be told.
-        better: whether it is a gain.
+        alpha: the level of the test.
+        better: whether the difference is a gain.
 
     >>> level_of(0.0004, 0.05, better=True), level_of(0.02, 0.05, better=False)
     (3, -1)

@@ -1,4 +1,4 @@
-"""Markup: text of HTML whose parts were escaped when it was put together."""
+"""Markup: HTML text whose parts are escaped as it is put together."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _FROM_RIGHT = re.compile(
 )
 """The blocks of letters that are written from right to left."""
 _KEPT = re.compile(r"(?<=\d) (?=%)|(?<=\bp) (?=[=<] \d)|(?<=\bp [=<]) (?=\d)")
-"""The spaces of "95 %" and "p = 0.1", where no line may end."""
+"""The spaces in "95 %" and "p = 0.1", where no line may break."""
 _IN_SCRIPT = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 
 _LONG = 24
-"""Names of more bytes than this may take several lines."""
+"""Names with more bytes than this may take several lines."""
 _KEPT_COLUMN = "verdict"
 _MANY = 9
-"""Columns from which a table is dense."""
+"""A table with this many columns or more is set densely."""
 _FEW = 20
-"""Rows up to which a table is not folded, on paper either: see report.js."""
+"""A table with more rows is folded, on paper too: see report.js."""
 
 
 class Markup(str):
@@ -43,7 +43,7 @@ class Markup(str):
 def tag(name: str, /, *children: object, **attributes: object) -> Markup:
     """Return an element; texts in it are escaped, and attributes too.
 
-    An underscore stands for a hyphen, and one at the end for nothing, as in ``class_``.
+    An underscore stands for a hyphen; one at the end is dropped, as in ``class_``.
     An attribute that is None or False is left out.
 
     >>> tag("a", "1 < 2", class_="x", data_n=3)
@@ -61,7 +61,7 @@ def tag(name: str, /, *children: object, **attributes: object) -> Markup:
 
 
 def join(parts: Iterable[object]) -> Markup:
-    """Return parts one after another; all that is not markup is escaped."""
+    """Join parts, and escape those that are not markup."""
     return Markup(
         "".join(
             part if isinstance(part, Markup) else html.escape(shown(part))
@@ -76,9 +76,9 @@ class TableCell:
 
     Attributes:
         text: what is shown.
-        value: what rows are sorted by; the text if there is none.
-        below: what stands below it, in small type.
-        mark: how it looks: the name of a class.
+        value: the number that rows are sorted by; the text if there is none.
+        below: a second line, in small type.
+        mark: the class that styles it.
     """
 
     text: object
@@ -90,7 +90,7 @@ class TableCell:
 def measured(
     value: float, low: float, high: float, form: Callable[[float], str] = number
 ) -> TableCell:
-    """Return a number with its interval below; a form says how both are written.
+    """Return a number with its interval below, both written in a form.
 
     >>> measured(0.5, 0.4, 0.6).below, measured(0.5, 0.4, 0.6, "{:+.1f}".format).below
     ('0.4000 to 0.6000', '+0.4 to +0.6')
@@ -110,16 +110,16 @@ def table(
     caption: str,
     sort: bool = True,
 ) -> Markup:
-    """Return a table that scrolls by itself where it is too wide.
+    """Return a table that scrolls if it is too wide, while its verdicts stay in sight.
 
-    Its verdicts stay in sight then; a table of many columns has less room between them.
+    A table with many columns has less room between them.
 
     Args:
         head: the titles of the columns.
         rows: their cells: texts, markup or `TableCell`.
-        sides: to which side each column is aligned, ``l`` or ``r``.
-        caption: what it is, for those who cannot see it.
-        sort: whether readers can sort it.
+        sides: the alignment of each column, ``l`` or ``r``.
+        caption: a description for those who cannot see the table.
+        sort: whether readers can sort the table.
     """
     kept = [" kept" if title == _KEPT_COLUMN else "" for title in head]
     heads = [
@@ -143,7 +143,7 @@ def table(
 
 
 def folded(drawn: Markup, caption: str, n: int) -> Markup:
-    """Return a table of n rows that readers open; one of few rows stands open."""
+    """Return a table of n rows that readers can open; if they are few, it is open."""
     if n <= _FEW:
         return drawn
     return tag("details", tag("summary", f"{caption}: {n:,} rows"), drawn)
@@ -159,21 +159,21 @@ def _cell(cell: object, side: str, keeps: str) -> Markup:
 
 
 def _class(text: object, side: str) -> str:
-    """Return the class of a cell; one with a long name has room for a few words."""
+    """Return the class of a cell; a long name may wrap."""
     plain = not isinstance(text, Markup)
     is_long = plain and len(shown(text).encode("utf-8", "replace")) > _LONG
     return f"at-{side} long" if is_long else f"at-{side}"
 
 
 def rest_of(most: int, n: int, where: str, which: str = "first") -> Markup:
-    """Say how many rows of a table are shown, and where all are; nothing if all are.
+    """Say how many rows are shown, and where to find the rest; nothing if all are.
 
-    >>> rest_of(1000, 1200, "table")
-    '<p class="hint">The first 1,000 of 1,200 rows are shown; all are in table.</p>'
+    >>> rest_of(1000, 1200, ".table")
+    '<p class="hint">The first 1,000 of 1,200 rows are shown; see .table for all.</p>'
     """
     if n <= most:
         return Markup()
-    says = f"The {which} {most:,} of {n:,} rows are shown; all are in {where}."
+    says = f"The {which} {most:,} of {n:,} rows are shown; see {where} for all."
     return tag("p", says, class_="hint")
 
 
@@ -184,7 +184,7 @@ def points(entries: Iterable[object], **attributes: object) -> Markup:
 
 
 def isolated(text: str, names: Iterable[str]) -> Markup:
-    """Return a sentence whose words stay in order around names from right to left.
+    """Return a sentence whose words keep their order around right-to-left names.
 
     >>> isolated("old: 9 of 10", ["old"])
     'old: 9 of 10'
@@ -201,7 +201,7 @@ def isolated(text: str, names: Iterable[str]) -> Markup:
 
 
 def unbroken(text: str) -> str:
-    r"""Return a sentence in which no line ends between a number and what belongs to it.
+    r"""Return a sentence in which no line breaks between a number and its sign or unit.
 
     >>> unbroken("95 % intervals; p = 0.1")
     '95\xa0% intervals; p\xa0=\xa00.1'
@@ -210,7 +210,7 @@ def unbroken(text: str) -> str:
 
 
 def in_order(names: Iterable[str], between: str) -> str:
-    """Return names that stay in their order, even if they are from right to left.
+    """Return names that keep their order, even if they are written right to left.
 
     >>> in_order(["a", "b"], ", ")
     'a, b'
@@ -221,7 +221,7 @@ def in_order(names: Iterable[str], between: str) -> str:
 
 
 def json_in_script(value: Any) -> str:
-    r"""Return JSON that cannot end the script it stands in.
+    r"""Return JSON that cannot end the script around it.
 
     >>> json_in_script({"a": "</script>"})
     '{"a":"\\u003c/script\\u003e"}'

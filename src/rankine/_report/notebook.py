@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rankine._base.text import count
+from rankine._base.text import count, plural
 from rankine._report.tables import between, html_table, number
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _ROWS = 100
 
 
 def matrix_html(matrix: SimilarityMatrix) -> str:
-    """Return a row per run, the first of two, and a column per run, the second."""
+    """Return a matrix: rows are the first runs of pairs, columns the second."""
     rows = [
         (name, *("-" if math.isnan(value) else number(value) for value in row))
         for name, row in zip(matrix.names, matrix.values.tolist(), strict=True)
@@ -46,10 +46,17 @@ def moved_html(moved: Moved) -> str:
         for query in moved
     ]
     a, b = moved.systems
-    head = ("query", a, b, "difference", f"first items of {a}", f"first items of {b}")
+    head = (
+        moved.unit,
+        a,
+        b,
+        "difference",
+        f"first items of {a}",
+        f"first items of {b}",
+    )
     caption = (
-        f"{moved.metric}: {moved.n_moved:,} of {moved.n_queries:,} queries differ, the "
-        f"{len(moved):,} that differ most"
+        f"{moved.metric}: {moved.n_moved:,} of {moved.n_queries:,} "
+        f"{plural(moved.unit)} moved; the {len(moved):,} that moved most"
     )
     return html_table(head, rows, "lrrrll", caption=caption)
 
@@ -60,7 +67,7 @@ def top_lines(top: Sequence[TopItem]) -> list[str]:
 
 
 def _item(item: TopItem) -> str:
-    grade = "not judged" if item.grade is None else f"{item.grade:g}"
+    grade = "unjudged" if item.grade is None else f"{item.grade:g}"
     return f"{item.rank} {item.item} ({grade})"
 
 

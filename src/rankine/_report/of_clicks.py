@@ -22,12 +22,12 @@ _ALL = "all"
 
 
 def add_clicks(page: Page, clicks: ClickMetrics | None, names: Sequence[str]) -> None:
-    """Add the click rate of each position, by variant where there are several.
+    """Add the click rate of each position, by variant if there are several.
 
     Args:
-        page: what it is added to.
-        clicks: the rates, if they are known.
-        names: all variants that the page has, in the order of their colours.
+        page: the page to add them to.
+        clicks: the rates, None if there are none.
+        names: all variants on the page, in the order of their colours.
     """
     if clicks is None:
         return
@@ -75,7 +75,7 @@ def add_clicks(page: Page, clicks: ClickMetrics | None, names: Sequence[str]) ->
         "Clicks by position",
         "" if spec is None else page.figure("by-position", spec, says),
         table(head, cells, sides, caption="Clicks by position"),
-        rest_of(_ROWS, len(rows), f"{name} of rk.online.click_metrics(log)"),
+        rest_of(_ROWS, len(rows), f".{name} of rk.online.click_metrics(log)"),
         tag("p", f"{mean} ({bounds})." if bounds else f"{mean}.", class_="hint"),
         remarks((), clicks.notes) if clicks.notes else "",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.text import count
+from rankine._base.text import count, plural
 from rankine._conventions.presets import called
 from rankine._evaluate.summary import finite
 from rankine._report import charts, specs
@@ -45,21 +45,21 @@ if TYPE_CHECKING:
     from rankine._report.specs import Spec
 
 _SAID = 10
-"""Sentences at the top; the others can be opened."""
+"""Sentences at the top; the rest is folded."""
 _PAIRS = 400
-"""Rows of the table of pairs, and sentences that can be opened."""
+"""The most rows in the table of pairs, and the most folded sentences."""
 _SEGMENTS = 300
 _BARS, _POINTS = 200, 500
-"""Marks of a drawing; more would make it large."""
+"""The most marks in a drawing, so that it stays small."""
 _MARKS = {
     "better": "▲", "worse": "▼", "different": "◆", "cannot tell": "●",
     "equivalent": "■",
 }  # fmt: skip
-"""How verdicts are drawn in the charts."""
+"""The marks of verdicts in the charts."""
 _NAMES = 4
+"""The most names in a title; the rest are counted."""
 LONG = 40
-"""Letters of a name in a title."""
-"""Letters of a name in a title."""
+"""The longest name in a title."""
 
 
 def report(
@@ -86,7 +86,7 @@ def page_of(
     query_texts: Mapping[Any, Any] | None = None,
     item_texts: Mapping[Any, Any] | None = None,
 ) -> Page:
-    """Return the report of a comparison, not yet as text."""
+    """Return the page of a comparison."""
     known = Texts(texts, query_texts, item_texts)
     known.check()
     comparison = directed(comparison)
@@ -97,7 +97,8 @@ def page_of(
     page.add("systems", "Systems", _systems(comparison))
     page.add("pairs", "Differences", *_differences(page, comparison))
     if page.data:
-        page.add("queries", "Queries", *_queries(page, comparison))
+        heading = plural(comparison.unit).capitalize()
+        page.add("queries", heading, *_queries(page, comparison))
     page.add("curves", "By cutoff", _curves(page, comparison))
     if comparison.is_segmented:
         page.add("segments", "Segments", _segments(comparison))
@@ -125,7 +126,7 @@ def _title(comparison: Comparison) -> str:
 
 
 def listed(names: list[str]) -> str:
-    """Return names as a person would list them, not too long."""
+    """Return the first names as a list in words, and how many more there are."""
     names = [brief(name, LONG) for name in names]
     if len(names) > _NAMES:
         return f"{', '.join(names[: _NAMES - 1])} and {len(names) - _NAMES + 1} more"
@@ -136,7 +137,7 @@ def _about(comparison: Comparison) -> str:
     how = comparison.settings
     parts = [
         queries_by_metric(comparison.evaluations.values())
-        or count(len(comparison.queries), "query"),
+        or count(len(comparison.queries), comparison.unit),
         count(len(comparison.systems), "system"),
         ", ".join(comparison.metrics),
     ]
@@ -147,7 +148,7 @@ def _about(comparison: Comparison) -> str:
 
 
 def _summary(comparison: Comparison) -> Markup:
-    """Say in words what was found, the first metric first."""
+    """Return the sentences of all pairs, those of the first metric first."""
     said = sentences(comparison)
     pairs = list(comparison.pairwise.iter_rows(named=True))
     first = {
@@ -168,14 +169,14 @@ def _summary(comparison: Comparison) -> Markup:
         if (row["metric"], row["a"], row["b"]) in first
     ]
     if len(ranked) > _SAID:
-        # Not all fit: those that matter most come first.
+        # Not all fit: the largest differences come first.
         ranked.sort(key=lambda pair: -abs(finite(pair[0]["difference"]) or 0))
     ahead = [entry for _, entry in ranked]
     drawn = {str(entry) for entry in ahead[:_SAID]}
     rest = [entry for entry in map(join, entries) if str(entry) not in drawn]
     parts = [*_best(comparison), points(ahead[:_SAID], class_="verdicts")]
     if rest:
-        words = f"{count(len(rest), 'more comparison')} of all metrics and pairs"
+        words = count(len(rest), "more comparison")
         if len(rest) > _PAIRS:
             words += f"; the first {_PAIRS} are here, see cmp.sentences for the rest"
         more = points(rest[:_PAIRS], class_="verdicts")
@@ -208,7 +209,7 @@ def verdict_mark(verdict: str) -> Markup:
 
 
 def _systems(comparison: Comparison) -> Markup:
-    """Return the means, with intervals and the letters of those that are worse."""
+    """Return the means with their intervals, and letters of the systems they beat."""
     compared = comparison._compared  # noqa: SLF001 - the numbers of the result
     rows = []
     for system, name in enumerate(comparison.systems):
@@ -232,10 +233,10 @@ def _systems(comparison: Comparison) -> Markup:
     sides = "l" + "r" * len(comparison.metrics)
     drawn = table(head, rows, sides, caption="Means of all systems")
     says = (
-        "The best mean is bold, and below each mean is its interval. Letters mark "
+        "The best mean is bold, and each mean has its interval below. Letters mark "
         "the systems that a system beats."
     )
-    sort = scripted(" Column titles sort the table.")
+    sort = scripted(" Click a column title to sort.")
     meant = {
         name: text
         for evaluation in comparison.evaluations.values()
@@ -285,9 +286,9 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
     ]
     tests = "; ".join(filter(None, (tested(comparison), of_intervals(comparison))))
     further = further_findings(comparison)
-    how = f"Tests: {tests}.{f' {further}.' if further else ''}"
+    how = f"Test: {tests}.{f' {further}.' if further else ''}"
     sure = f"Each line is a {100 * comparison.settings.confidence:g} % interval. "
-    if drawn_lines(comparison):  # the drawings say so themselves
+    if drawn_lines(comparison):  # the charts say it themselves
         sure = ""
     parts = [tag("p", how, class_="hint"), drawn]
     if any(forests):
@@ -297,15 +298,15 @@ def _differences(page: Page, comparison: Comparison) -> list[Markup]:
             tag("p", sure, how, class_="hint"),
             drawn,
         ]
-    parts.append(rest_of(_PAIRS, len(pairs), "pairwise of the result"))
+    parts.append(rest_of(_PAIRS, len(pairs), "cmp.pairwise"))
     if len(comparison.systems) == 2:  # noqa: PLR2004 - the table has them all
         return parts
     of = "" if comparison.baseline else f" in {comparison.metrics[0]}"
     against = f" and {shown(comparison.baseline)}" if comparison.baseline else ""
     says = (
         f"Corrected p-values of the differences{of} between systems{against}: blue "
-        "if the system in the row is better, orange if it is worse; the stronger the "
-        f"colour, the smaller p is. Grey is p above {comparison.settings.alpha:g}."
+        "if the system in the row is better, orange if it is worse. The stronger the "
+        f"colour, the smaller p; grey means p above {comparison.settings.alpha:g}."
     )
     spec = charts.heatmap(comparison, comparison.metrics[0])
     return [*parts, page.figure("heatmap", spec, says)]
@@ -324,38 +325,39 @@ def _p_cell(p: float | None, text: str) -> TableCell:
 
 
 def _queries(page: Page, comparison: Comparison) -> list[Markup]:
-    """Return the charts of one pair, which readers can choose, and the explorer."""
+    """Return the charts of a pair that readers choose, and the explorer."""
     data = page.data
     metric = data["metrics"][0]
     a, b = (comparison.systems[place] for place in data["pairs"][0])
+    unit, units = comparison.unit, plural(comparison.unit)
     rows = charts.query_rows(comparison, metric, a, b)
-    names = metric, *charts.titled((a, b))
-    holes = "{metric}", "{a}", "{b}"
+    names = unit, metric, *charts.titled((a, b))
+    holes = unit, "{metric}", "{a}", "{b}"
     bars = page.figure(
         "bars",
-        specs.differences(charts.thinned_bars(rows, _BARS), *names),
-        "Each bar is a query: how much it gains (blue) or loses (orange).",
+        specs.differences(charts.thinned_bars(rows, _BARS, units), *names),
+        f"Each bar is a {unit}: how much it gains (blue) or loses (orange).",
         live=_empty(specs.differences([], *holes)),
     )
     dots = page.figure(
         "dots",
-        specs.scatter(charts.thinned_points(rows, _POINTS), *names),
-        "Each point is a query; above the diagonal, the second system has the larger "
+        specs.scatter(charts.thinned_points(rows, _POINTS, units), *names),
+        f"Each point is a {unit}; above the diagonal, the second system has the larger "
         "value.",
         live=_empty(specs.scatter([], *holes)),
     )
-    open_it = scripted(" Select a query to see its lists.")
+    open_it = scripted(f" Select a {unit} to see the lists.")
     n, shown_n = len(comparison.queries), len(data["queries"])
     first = (
-        f"This file has both lists of the queries that moved most in {metric}, up to "
-        f"{data['most']} for each pair. The box beside an item shows its grade, and is "
-        "dashed if the item was not judged."
+        f"This file has both lists of the {units} that moved most in {metric}, up to "
+        f"{data['most']} per pair. The box beside an item shows its grade; a dashed "
+        "box marks an unjudged item."
     )
     says = [first]
     if shown_n < n:
-        says.append(f"Of {n:,} queries, it has the {shown_n:,} that differ most.")
+        says.append(f"Of {n:,} {units}, it has the {shown_n:,} that differ most.")
     if len(data["metrics"]) < len(comparison.metrics):
-        says.append(f"It has the values of queries in {', '.join(data['metrics'])}.")
+        says.append(f"It has per-{unit} values of {', '.join(data['metrics'])} only.")
     return [
         tag("div", id="controls", class_="controls", hidden=True),
         tag("div", bars, dots, class_="grid") if bars else Markup(),
@@ -370,7 +372,7 @@ def _empty(spec: Spec) -> Spec:
 
 
 def _moved(comparison: Comparison, metric: str, a: str, b: str) -> Markup:
-    """Return the queries that moved most, for those without scripts."""
+    """Return the queries that moved most, for readers without scripts."""
     rows = [
         (
             shown(query.query),
@@ -387,8 +389,11 @@ def _moved(comparison: Comparison, metric: str, a: str, b: str) -> Markup:
         )
         for query in comparison.moved(metric, a, b)
     ]
-    head = ("query", a, b, "difference", f"first items of {a}", f"first items of {b}")
-    caption = f"Queries that moved most in {metric}, from {a} to {b}"
+    unit = comparison.unit
+    head = (unit, a, b, "difference", f"first items of {a}", f"first items of {b}")
+    caption = (
+        f"{plural(unit).capitalize()} that moved most in {metric}, from {a} to {b}"
+    )
     return table(head, rows, "lrrrll", caption=caption, sort=False)
 
 
@@ -423,15 +428,15 @@ def _segments(comparison: Comparison) -> Markup:
         )
         for row in comparison.segments.head(_SEGMENTS).iter_rows(named=True)
     ]
-    head = ("metric", "segment", "system", "queries", "mean")
+    head = ("metric", "segment", "system", plural(comparison.unit), "mean")
     drawn = table(head, rows, "lllrr", caption="Means by segment")
     n = comparison.segments.height
-    return join([drawn, rest_of(_SEGMENTS, n, "segments of the result")])
+    return join([drawn, rest_of(_SEGMENTS, n, "cmp.segments")])
 
 
 def _risk(comparison: Comparison, baseline: str) -> Markup:
     """Return how much each system risks making queries worse than the baseline."""
-    rows = []
+    rows, units = [], plural(comparison.unit)
     for metric in comparison.metrics:
         try:
             risks = comparison.risk(metric)
@@ -450,10 +455,10 @@ def _risk(comparison: Comparison, baseline: str) -> Markup:
             for name, risk in risks.items()
         ]
     says = (
-        f"Against {shown(baseline)}: the share of queries that get worse, and what is "
-        "left of the gains if a loss counts twice. Below 0, more is risked than gained."
+        f"Against {shown(baseline)}: the share of {units} that get worse, and the mean "
+        "gain if losses count twice. Below 0, losses outweigh gains."
     )
-    head = ("metric", "system", "queries hurt", "URisk", "TRisk", "GeoRisk")
+    head = ("metric", "system", f"{units} hurt", "URisk", "TRisk", "GeoRisk")
     drawn = table(head, rows, "llrrrr", caption="Risk against the baseline")
     return join([tag("p", says, class_="hint"), drawn])
 
@@ -464,7 +469,8 @@ def _choices(comparison: Comparison) -> list[tuple[str, str]]:
     rows = [
         *names_of(comparison.metrics),
         ("test", how.test),
-        ("correction", f"{how.correction}, of each {how.family}"),
+        ("correction", how.correction),
+        ("family", how.family),
         ("confidence", f"{how.confidence:g}"),
         ("intervals", how.intervals),
         ("draws", f"{how.draws:,}"),

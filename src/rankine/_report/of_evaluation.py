@@ -7,7 +7,7 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.text import count
+from rankine._base.text import count, plural
 from rankine._conventions.presets import called
 from rankine._evaluate.worst import check_worst, table_of
 from rankine._report import charts
@@ -51,10 +51,10 @@ def page_of(
     query_texts: Mapping[Any, Any] | None = None,
     item_texts: Mapping[Any, Any] | None = None,
 ) -> Page:
-    """Return the report of an evaluation, not yet as text."""
+    """Return the page of an evaluation."""
     known = Texts(texts, query_texts, item_texts)
     known.check()
-    n = queries_by_metric([evaluation]) or count(evaluation.n_queries, "query")
+    n = queries_by_metric([evaluation]) or count(evaluation.n_queries, evaluation.unit)
     parts = [n, "95 % intervals"]
     parts.insert(1, f"convention {called(evaluation.convention, evaluation.preset)}")
     name = _named(evaluation)
@@ -63,7 +63,8 @@ def page_of(
     label = _browsed(evaluation)
     if label is not None:
         page.data = explored_run(evaluation, name, label, known)
-        page.add("queries", "Queries", *_queries(page, evaluation, label))
+        heading = plural(evaluation.unit).capitalize()
+        page.add("queries", heading, *_queries(page, evaluation, label))
     page.add("curves", "By cutoff", _curve(page, evaluation))
     page.add(
         "notes", "Warnings and notes", remarks(evaluation.warnings, evaluation.notes)
@@ -93,10 +94,11 @@ def _numbers(page: Page, evaluation: Evaluation) -> list[Markup]:
         )
         for cell in cells(evaluation)
     ]
-    head = ("metric", "value", "queries")
+    units = plural(evaluation.unit)
+    head = ("metric", "value", units)
     drawn = table(head, rows, "lrr", caption="The number of each metric")
     spec = charts.means(evaluation)
-    says = "The mean of every metric over queries, with its 95 % interval."
+    says = f"The mean of every metric over {units}, with its 95 % interval."
     figure = page.figure("means", spec, says) if spec["data"]["values"] else Markup()
     return [
         _lead(evaluation),
@@ -106,7 +108,7 @@ def _numbers(page: Page, evaluation: Evaluation) -> list[Markup]:
 
 
 def meanings_of(evaluation: Evaluation) -> dict[str, str]:
-    """Return what each metric means, by its name, and if less of it is better."""
+    """Return what each metric means, and whether lower is better."""
     return {
         label: metric.fact.meaning
         + (" Lower is better." if metric.higher_is_better is False else "")
@@ -116,7 +118,7 @@ def meanings_of(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _lead(evaluation: Evaluation) -> Markup:
-    """Say in a sentence what the first metric is."""
+    """Return a sentence with the value of the first metric."""
     cell = cells(evaluation)[0]
     inside = f" ({cell.bounds()})" if cell.bounds() else ""
     name = _named(evaluation)
@@ -125,13 +127,13 @@ def _lead(evaluation: Evaluation) -> Markup:
 
 
 def _named(evaluation: Evaluation) -> str:
-    """Return the name of the run; of a path, the name of the file."""
+    """Return the name of the run; if it is a path, that of the file."""
     name = re.split(r"[/\\]", evaluation.name)[-1]
     return shown(name if PurePath(name).suffix else evaluation.name)
 
 
 def _browsed(evaluation: Evaluation) -> str | None:
-    """Return the first metric whose queries can be the worst, None if none can."""
+    """Return the first metric that orders queries by value, None if none does."""
     for label in evaluation.summaries:
         bound, _ = table_of(evaluation, label)
         try:
@@ -144,24 +146,25 @@ def _browsed(evaluation: Evaluation) -> str | None:
 
 def _queries(page: Page, evaluation: Evaluation, label: str) -> list[Markup]:
     spec = charts.histogram(evaluation, label)
-    says = f"How {label} is spread over the queries."
+    unit, units = evaluation.unit, plural(evaluation.unit)
+    says = f"The distribution of {label} over {units}."
     hint = (
-        f"This file has the lists of the queries with the worst {label}, up to "
-        f"{page.data['most']}. The box beside an item shows its grade, and is dashed "
-        "if the item was not judged."
+        f"This file has the lists of the {units} with the worst {label}, up to "
+        f"{page.data['most']}. The box beside an item shows its grade; a dashed box "
+        "marks an unjudged item."
     )
     several = len({row["value"] for row in spec["data"]["values"]}) > 1
     return [
         page.figure("histogram", spec, says) if several else Markup(),
         tag("div", id="controls", class_="controls", hidden=True),
-        tag("p", hint, scripted(" Select a query to see its list."), class_="hint"),
+        tag("p", hint, scripted(f" Select a {unit} to see the list."), class_="hint"),
         tag("div", id="explorer", hidden=True),
         tag("noscript", _worst(evaluation, label)),
     ]
 
 
 def _worst(evaluation: Evaluation, label: str) -> Markup:
-    """Return the worst queries, for those without scripts."""
+    """Return the worst queries, for readers without scripts."""
     try:
         worst = evaluation.worst(label, _WORST)
     except RankineError as error:
@@ -175,10 +178,9 @@ def _worst(evaluation: Evaluation, label: str) -> Markup:
         )
         for query in worst
     ]
-    head = ("query", label, "first items", "missed")
-    return table(
-        head, rows, "lrll", caption=f"The worst queries by {label}", sort=False
-    )
+    head = (evaluation.unit, label, "first items", "missed")
+    caption = f"The worst {plural(evaluation.unit)} by {label}"
+    return table(head, rows, "lrll", caption=caption, sort=False)
 
 
 def _curve(page: Page, evaluation: Evaluation) -> Markup:

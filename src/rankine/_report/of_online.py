@@ -1,4 +1,4 @@
-"""The reports of the online part: of a summary, and of an A/B test."""
+"""The reports of a summary of events and of an A/B test."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rankine._report.abtest import (
     only_at_the_end,
     sentences,
     signed,
+    users_by_metric,
     verdict_text,
 )
 from rankine._report.charts import drawn_number
@@ -44,16 +45,16 @@ if TYPE_CHECKING:
     from rankine._online.summary import Summary
 
 _ROWS = 1000
-"""Rows of the table of a summary; all of them are in its `table`."""
+"""The most rows of a table; the result has all of them."""
 _THICK = (
     "Thick lines are intervals for one look at the end; thin lines are always valid: "
     "they hold at every look."
 )
 _DAILY = (
     "What you would have seen at the end of each day, for the users who count in the "
-    "end."
+    "final result."
 )
-_BEYOND = "Days with few users reach beyond the chart."
+_BEYOND = "Intervals of days with few users reach beyond the chart."
 _BANDS = (
     " The inner band is the interval for one look; the outer band is always valid: it "
     "holds at every look, and begins once there are enough users."
@@ -67,7 +68,7 @@ def page_of(
     files: tuple[Any, ...],
     clicks: ClickMetrics | None = None,
 ) -> Page:
-    """Return the report of a summary or of a test, not yet as text."""
+    """Return the page of a summary or of a test."""
     if isinstance(result, ABTest):
         return _page_of_test(result, title, command, files, clicks)
     return _page_of_summary(result, title, command, files, clicks)
@@ -98,7 +99,7 @@ def _page_of_summary(
 
 
 def _drawn(page: Page, summary: Summary) -> Iterable[Markup]:
-    """Draw every metric over time where it is divided by it, or a point per group."""
+    """Draw every metric over time, or a point per group if there are no days."""
     every = every_in(summary)
     for place, metric in enumerate(summary.definitions):
         if every is None:
@@ -134,7 +135,7 @@ def _numbers(summary: Summary) -> Markup:
     drawn = join(
         [
             table(head, rows, sides, caption=caption),
-            rest_of(_ROWS, summary.table.height, "table of the result"),
+            rest_of(_ROWS, summary.table.height, ".table of the result"),
         ]
     )
     if every_in(summary) is None:
@@ -180,7 +181,7 @@ def _page_of_test(
 
 
 def _choices(settings: Settings) -> list[tuple[str, str]]:
-    """Return how a test was set up, as a table shows it."""
+    """Return the settings of a test as rows of a table."""
     choices = {name: choice_text(value) for name, value in vars(settings).items()}
     if settings.table:
         choices["page_cap"] = _SETTLED
@@ -189,12 +190,12 @@ def _choices(settings: Settings) -> list[tuple[str, str]]:
     return [*choices.items()]
 
 
-_SETTLED = "settled in the table of users"
-"""What stands for a choice that was made with the table, which does not keep it."""
+_SETTLED = "as set when the table of users was made"
+"""The value of a choice that the table of users does not record."""
 
 
 def _summary(test: ABTest, rows: Sequence[dict[str, Any]]) -> list[Markup]:
-    """Say of every metric what the variant changes, and how sure that is."""
+    """Say what each variant changes in each metric, and how certain that is."""
     names = [shown(test.settings.control), *(shown(row["variant"]) for row in rows)]
     entries = [
         join([verdict_mark(row["verdict"]), " ", tag("span", isolated(text, names))])
@@ -219,7 +220,7 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
         page.figure(
             f"difference-{place}",
             online_charts.differences(test, metric) | {"width": 300},
-            f"The difference in {metric}, with both intervals of the table.",
+            f"The difference in {metric}, with both intervals, as in the table.",
             caption="",
         )
         for place, metric in enumerate(online_charts.metrics_of(test))
@@ -247,7 +248,7 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
     )  # fmt: skip
     sides = "ll" + "l" * segmented + "rrrrr" + "r" * watched + "l"
     caption = "The effect on each metric"
-    says = "Lifts, each with its interval; verdicts go by the corrected p."
+    says = "Lifts with their intervals; verdicts follow the corrected p."
     return [
         page.figure("lifts", online_charts.lifts(test), says),
         tag("div", *changes, class_="grid"),
@@ -255,6 +256,7 @@ def _effects(page: Page, test: ABTest, rows: Sequence[dict[str, Any]]) -> list[M
         table(head, cells, sides, caption=caption),
         meanings(test.definitions),
         tag("p", f"{how(test)}.", class_="hint"),
+        *(tag("p", f"{text}.", class_="hint") for text in users_by_metric(test)),
     ]
 
 
@@ -263,7 +265,7 @@ def _value(value: float) -> TableCell:
 
 
 def _is_watched(rows: Iterable[dict[str, Any]]) -> bool:
-    """Say whether any effect has an interval that holds at every look."""
+    """Say whether any effect has an always-valid interval."""
     return any(not math.isnan(row["always_low"]) for row in rows)
 
 
@@ -275,11 +277,11 @@ def _always(row: dict[str, Any]) -> TableCell:
 
 
 def _over_time(page: Page, test: ABTest) -> list[Markup]:
-    """Return the effects as they were at the end of each day, with both bands."""
+    """Return the effects at the end of each day, with both bands."""
     if test.by_day is None or test.by_day.is_empty():
         says = (
-            "Effects at the end of each day are not kept here; daily=True or --daily "
-            "keeps them, for a log with timestamps."
+            "This result has no effects by day; daily=True or --daily adds them, for a "
+            "log with timestamps."
         )
         return [tag("p", says, class_="hint")]
     rows = list(test.by_day.iter_rows(named=True))
@@ -308,7 +310,7 @@ def _over_time(page: Page, test: ABTest) -> list[Markup]:
     )  # fmt: skip
     caption = "Effects at the end of each day"
     numbers = table(head, cells, "lllrr" + "r" * watched, caption=caption)
-    more = rest_of(_ROWS, len(rows), "by_day of the result", "last")
+    more = rest_of(_ROWS, len(rows), ".by_day of the result", "last")
     return [
         tag("p", _DAILY, _BANDS if watched else "", class_="hint"),
         tag("div", *drawn, class_="grid"),
@@ -325,8 +327,8 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
     ]
     fair = "" if srm.warnings else "Users are split as expected. "
     says = (
-        f"{fair}At the end, {p_equals(srm.p)}; at every look, "
-        f"{p_equals(srm.p_anytime)}. Below {srm.threshold:g}, no result of the test "
+        f"{fair}Sample-ratio check: {p_equals(srm.p)} (always-valid: "
+        f"{p_text(srm.p_anytime)}). Below {srm.threshold:g}, no result of this test "
         "can be trusted."
     )
     parts = [
@@ -352,7 +354,7 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
         spec = specs.over_days(points, axis, "expected", names, specs.SHARES)
         words = (
             "The share of users in each variant at the end of each day; the dashed "
-            "line is what was expected."
+            "line is the expected share."
         )
         parts.append(page.figure("joined", spec | {"height": 200}, words))
     cells = [
@@ -366,8 +368,8 @@ def _ratio(page: Page, test: ABTest) -> list[Markup]:
         )
         for row in by_day[-_ROWS:]
     ]
-    head = ("day", "variant", "users", "share", "expected", "p at every look")
+    head = ("day", "variant", "users", "share", "expected", "always-valid p")
     caption = "Users of each variant at the end of each day"
     numbers = table(head, cells, "llrrrr", caption=caption)
-    more = rest_of(_ROWS, len(by_day), "joined of the result", "last")
+    more = rest_of(_ROWS, len(by_day), ".joined of the result", "last")
     return [*parts, folded(join([numbers, more]), caption, len(cells))]

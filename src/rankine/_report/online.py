@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group
-from rich.text import Text
-
 from rankine._online.funnel import Funnel
 from rankine._online.oddities import counted
 from rankine._online.times import moment_text
-from rankine._report.tables import between, html_table, number, shown
-from rankine._report.text import ENDLESS, plain_text, table_with
+from rankine._report.tables import between, html_table, markdown_table, number, shown
+from rankine._report.text import ENDLESS, plain_lines, plain_text, table_with
 
 if TYPE_CHECKING:
     from rankine._online.rates import Rate
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 _ROWS = 200
-"""Rows that are shown; all of them are in `table`."""
+"""The most rows shown; `table` has all of them."""
 
 
 def rate_text(rate: Rate) -> str:
@@ -34,18 +31,17 @@ def rate_text(rate: Rate) -> str:
 
 
 def to_text(result: Summary | Funnel, width: int | None = _WIDTH) -> str:
-    """Return the table, what its metrics or columns are, and the notes.
+    """Return the table, the definitions of its metrics or columns, and the notes.
 
     Sentences are wrapped to a width, unless it is None; the table stays whole.
     """
     head, rows, sides = _cells(result)
     table = plain_text(table_with(head, rows[:_ROWS], sides), ENDLESS)
-    said = Group(*(Text(shown(line)) for line in _lines(result, len(rows))))
-    return f"{table}\n{plain_text(said, width or ENDLESS)}"
+    return f"{table}\n{plain_lines(_lines(result, len(rows)), width)}"
 
 
 def _cells(result: Summary | Funnel) -> tuple[list[str], list[list[str]], str]:
-    """Return the titles, the rows, and the sides on which columns stand."""
+    """Return the titles, the rows, and the alignment of the columns."""
     bounds = f"{100 * result.confidence:g} % interval"
     groups = [shown(group) for group in result.groups]
     rows = []
@@ -85,7 +81,7 @@ def _names(group: list[object]) -> list[str]:
 def _lines(result: Summary | Funnel, n_rows: int) -> list[str]:
     lines = [f"{result.events:,} events read."]
     if n_rows > _ROWS:
-        more = f"{n_rows - _ROWS:,} more rows are in .table, --csv and --json."
+        more = f"{n_rows - _ROWS:,} more rows: see .table, --csv or --json."
         lines = [more, *lines]
     lines += [f"{name} = {says}" for name, says in result.definitions.items()]
     if not isinstance(result, Funnel):
@@ -112,7 +108,7 @@ def choice_text(value: Any) -> str:
 
 
 def settings_text(settings: Mapping[str, Any]) -> list[str]:
-    """Return in a line the options that were given for the log; none if none were."""
+    """Return a line with the options given for the log, or no line without any."""
     each = [f"{name} = {choice_text(value)}" for name, value in settings.items()]
     return [f"settings: {'; '.join(each)}"] * bool(each)
 
@@ -127,6 +123,9 @@ def to_html(result: Summary | Funnel) -> str:
 def to_markdown(result: Summary | Funnel) -> str:
     """Return a Markdown table."""
     head, rows, sides = _cells(result)
-    marks = ["---" if side == "l" else "---:" for side in sides]
-    lines = [head, marks, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown_table(head, escaped(rows), sides)
+
+
+def escaped(rows: list[list[str]]) -> list[list[str]]:
+    """Return cells without the mark that ends a cell in Markdown."""
+    return [[cell.replace("|", "\\|") for cell in row] for row in rows]

@@ -1,4 +1,4 @@
-"""Charts of summaries and A/B tests: those of `plot`, and the figures of reports."""
+"""Charts of summaries and A/B tests, for `plot` and for reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankine._report.specs import Rows, Spec
 
 KINDS = ("forest", "difference", "days")
-"""What can be drawn of a test."""
+"""The kinds of charts of a test."""
 _LIFT = {"value": "lift", "low": "lift_low", "high": "lift_high"}
 _DIFFERENCE = {
     "value": "difference", "low": "low", "high": "high", "always_low": "always_low",
@@ -34,7 +34,7 @@ class Curves(NamedTuple):
 
     Attributes:
         spec: its specification.
-        is_cut: whether the intervals of days with few users reach beyond the chart.
+        is_cut: whether intervals of days with few users reach beyond the chart.
     """
 
     spec: Spec
@@ -59,15 +59,15 @@ def plot_test(test: ABTest, kind: str, metric: str | None) -> Any:
         return altair_of(differences(test, name))
     if test.by_day is None or test.by_day.is_empty():
         msg = (
-            "the test did not keep the effects of each day; make it with daily=True, "
-            "from a log with times"
+            "this test has no effects by day; pass daily=True to ab_test, with a log "
+            "that has timestamps"
         )
         raise ParameterError(msg)
     return altair_of(_few(days_of_test(test, name), "variants"))
 
 
 def _chosen(metric: str | None, metrics: Sequence[str]) -> str:
-    """Return a metric that there is; the first if none is named."""
+    """Return the metric given, or the first; refuse one that the result lacks."""
     if metric is None:
         return metrics[0]
     check_choice("metric", metric, metrics)
@@ -75,18 +75,18 @@ def _chosen(metric: str | None, metrics: Sequence[str]) -> str:
 
 
 def _few(curves: Curves | None, what: str) -> Spec:
-    """Return a chart of days, if colours can tell its curves apart."""
+    """Return a chart of days; refuse one with more curves than colours."""
     if curves is None:
         msg = (
-            f"there are more {what} than the {specs.MOST_CURVES} that colours can tell "
-            "apart over days"
+            f"a chart over days shows at most {specs.MOST_CURVES} {what}, as many as "
+            "colours can tell apart"
         )
         raise ParameterError(msg)
     return curves.spec
 
 
 def metrics_of(test: ABTest) -> list[str]:
-    """Return the metrics of a test, in their order."""
+    """Return the metrics of a test in order."""
     return test.details["metric"].unique(maintain_order=True).to_list()
 
 
@@ -96,7 +96,7 @@ def groups(summary: Summary, metric: str) -> Spec:
 
 
 def days_of_summary(summary: Summary, metric: str) -> Curves | None:
-    """Return a curve with its band for each group, None if there are too many."""
+    """Return a curve with its band for each group; None if there are too many."""
     rows = _rows(summary, metric)
     if len({row["system"] for row in rows}) > specs.MOST_CURVES:
         return None
@@ -108,7 +108,7 @@ def days_of_summary(summary: Summary, metric: str) -> Curves | None:
 
 
 def _rows(summary: Summary, metric: str) -> Rows:
-    """Return the rows that are drawn of a metric: group, value, bounds, and time."""
+    """Return the rows to draw for a metric: group, value, bounds, and time."""
     every = every_in(summary)
     names = [name for name in summary.groups if name != every]
     rows: Rows = []
@@ -128,8 +128,8 @@ def lifts(test: ABTest, metric: str | None = None) -> Spec:
     for row in test.details.iter_rows(named=True):
         if metric in (None, row["metric"]):
             names = [row["metric"], *([row["variant"]] if several else [])]
-            told = {"lift": lift_in_words(row)}
-            rows.append(_effect(row, [*names, *_segment(row)], _LIFT) | told)
+            words = {"lift": lift_in_words(row)}
+            rows.append(_effect(row, [*names, *_segment(row)], _LIFT) | words)
     over = f"lift over {brief(shown(test.settings.control), 24)}"
     return specs.forest(rows, over, specs.LIFTS)
 
@@ -161,7 +161,7 @@ def _effect(
 def days_of_test(test: ABTest, metric: str) -> Curves | None:
     """Return the difference at the end of each day with both bands, for each variant.
 
-    There is None if there are more variants than colours can tell apart.
+    None if there are more variants than colours can tell apart.
     """
     names = [shown(name) for name in test.srm.shares]
     if test.by_day is None or len(names) > specs.MOST_CURVES:

@@ -1,6 +1,6 @@
 """A page: sections, charts and data in one file that needs nothing else.
 
-Scripts run by their hashes only, and nothing can be loaded from anywhere.
+Only scripts with known hashes run, and nothing is loaded from elsewhere.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ _FONT = "system-ui, sans-serif"
 
 @dataclass
 class Page:
-    """A report that is being put together.
+    """A report to which sections are added.
 
     Attributes:
-        title: what stands at the top.
-        about: what it is about, in a line below.
-        names: which may be in the title, in letters from right to left.
-        warnings: what makes all of it doubtful, above everything else.
+        title: the heading at the top.
+        about: the line below the title.
+        names: names that may be in the title and be written right to left.
+        warnings: warnings that concern the whole report, above all sections.
         sections: id, heading and content of each.
         charts: the specifications of the charts, for the script.
-        data: what else the script reads.
+        data: everything else that the script reads.
     """
 
     title: str
@@ -86,15 +86,15 @@ class Page:
     ) -> Markup:
         """Return a chart as a drawing, which the script replaces by an interactive one.
 
-        Its title becomes a heading of the page, which breaks lines and can be found.
+        Its title becomes a heading of the page, which can wrap and be searched.
 
         Args:
-            name: of the chart, as an id.
+            name: the id of the chart.
             spec: its specification.
             says: what it shows, in words.
-            live: another specification for the script, which fills in its rows, and
-                names in its title.
-            caption: what stands below it; the same words if it is not given.
+            live: another specification for the script, which fills in the rows, and the
+                names in the title.
+            caption: the caption below; the same words if not given.
         """
         converter = _converter()
         if converter is None:
@@ -168,7 +168,7 @@ class Page:
 
 
 def _written() -> Markup:
-    """Say when the page is written, and with which versions."""
+    """Say when the page was written, and with which versions."""
     now = _now()
     when = tag("time", f"{now:%Y-%m-%d %H:%M} UTC", datetime=f"{now:%Y-%m-%dT%H:%MZ}")
     polars = metadata.version("polars")
@@ -178,7 +178,7 @@ def _written() -> Markup:
 
 
 def _now() -> datetime:
-    """Return the time, or the one that builds are to use if they must be repeatable."""
+    """Return the current time, or the one that a reproducible build sets."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
     if not given:
         return datetime.now(UTC)
@@ -193,7 +193,7 @@ def _now() -> datetime:
 
 
 def _policy(scripts: Iterable[str]) -> str:
-    """Return what the browser may do with the page: show it, and run these scripts."""
+    """Return a policy that lets the page run these scripts and load nothing."""
     hashes = " ".join(
         f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
         for script in scripts
@@ -211,7 +211,7 @@ def _asset(name: str) -> str:
 
 @cache
 def _converter() -> Any:
-    """Return what draws charts, None if it is not installed."""
+    """Return the library that draws charts; None if it is not installed."""
     try:
         import_module("altair")
         return import_module("vl_convert")
@@ -221,15 +221,15 @@ def _converter() -> Any:
 
 @cache
 def _bundle() -> str:
-    """Return the libraries that charts need in a browser, in a scope of their own."""
+    """Return the libraries that charts need in a browser, in their own scope."""
     return f"(()=>{{{_converter().javascript_bundle()}}})();"
 
 
 def _own_ids(svg: str, name: str) -> Markup:
-    """Return a drawing whose clips are no others' in the page.
+    """Give the clip paths of a drawing ids that are unique on the page.
 
-    Charts that the script draws number theirs anew, and of two with one id the first
-    counts, which may be hidden.
+    Charts drawn by the script number theirs from the start, and if two share an id, the
+    browser takes the first, which may be hidden.
     """
     clips = {clip: f"{name}-{n}" for n, clip in enumerate(_CLIP.findall(svg))}
     svg = _CLIP.sub(lambda match: f'<clipPath id="{clips[match[1]]}"', svg)
@@ -267,7 +267,7 @@ def _themed(spec: Spec) -> Spec:
 
 
 def reproduction(command: str | None, paths: Iterable[Any], rows: Any) -> Markup:
-    """Return how to make a result again: command, choices, versions and hashes."""
+    """Return how to reproduce a result: command, choices, versions and hashes."""
     names = ("numpy", "polars", "scipy", "altair", "vl-convert-python")
     versions = [("rankine", __version__), ("Python", platform.python_version())]
     for name in names:
@@ -301,7 +301,7 @@ def _hash(path: Path) -> str:
 
 
 def meanings(texts: Mapping[str, str]) -> Markup:
-    """Return a line on what each metric means; metrics that mean the same share it."""
+    """Return a line on each meaning, after the names of the metrics that have it."""
     alike: dict[str, list[str]] = {}
     for name, text in texts.items():
         alike.setdefault(text, []).append(name)
@@ -322,8 +322,8 @@ def remarks(
     warnings: Iterable[str], notes: Iterable[str], names: Collection[str] = ()
 ) -> Markup:
     """Return warnings and notes as lists, in which names keep their direction."""
-    said = [
+    lists = [
         points((isolated(text, names) for text in texts), class_=kind)
         for texts, kind in ((warnings, "warnings"), (notes, "notes"))
     ]
-    return join(said) if any(said) else tag("p", "Nothing was left out.")
+    return join(lists) if any(lists) else tag("p", "There are none.")

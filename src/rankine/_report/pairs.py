@@ -1,7 +1,8 @@
 """How p-values and intervals of pairs are written, and for how many pairs they hold.
 
-A p-value is corrected for all pairs of a family, and the interval beside it is of its
-pair alone, so that one may find a difference and the other not: both say what they are.
+A p-value is corrected for all pairs of a family, and the interval beside it is for its
+pair alone. One may find a difference where the other does not, so both say what they
+hold for.
 """
 
 from __future__ import annotations
@@ -29,21 +30,21 @@ IN_WORDS = {
     "maxt": "MaxT correction",
 }
 _BESIDE_STUDENT = ("randomization", "wilcoxon", "sign")
-"""Tests without an interval of their own, beside which Student's stands."""
+"""Tests without an interval of their own; Student's is shown instead."""
 _SHORT = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "BH", "maxt": "MaxT"}
 
 
 class PairInWords(NamedTuple):
-    """A pair with all that is said of its test.
+    """A pair, with the words for its test.
 
     Attributes:
         row: the row of `Comparison.pairwise`.
-        p, p_corrected: both p-values as they stand in a table.
-        p_said: the corrected one as it stands in a sentence, with its correction.
-        holds_for: for which pairs its interval holds; empty if p holds for the same.
-        all_pairs: for which pairs ``all_bounds`` hold.
+        p, p_corrected: both p-values, as in a table.
+        p_said: the corrected p-value with its correction, as in a sentence.
+        holds_for: the pairs for which the interval holds; empty if the same as for p.
+        all_pairs: the pairs for which ``all_bounds`` hold.
         all_bounds: the simultaneous interval; None if there is none, or if the
-            interval of the pair is one already.
+            interval of the pair is simultaneous already.
         equivalence: the interval and the p-value of the test of equivalence.
     """
 
@@ -87,7 +88,7 @@ def _p(p: float | None) -> float:
 
 
 def _is_corrected(n: int, how: Any) -> bool:
-    """Say whether a p-value is another one than that of its pair alone."""
+    """Say whether a p-value differs from that of the pair alone."""
     return how.corrects and n > 1
 
 
@@ -97,7 +98,7 @@ def _corrected(comparison: Comparison, n: int) -> str:
 
 
 def _noun(comparison: Comparison) -> str:
-    """Return what a family consists of."""
+    """Return what a family consists of: pairs or tests."""
     several = comparison.settings.family == "all" and len(comparison.metrics) > 1
     # Tukey's tests know only the pairs of one metric.
     return "test" if several and comparison.settings.test not in TUKEY else "pair"
@@ -125,7 +126,7 @@ def _equivalence(comparison: Comparison, number: int) -> str:
 
 
 def tested(comparison: Comparison) -> str:
-    """Say by which test and correction systems were compared."""
+    """Name the test and the correction."""
     how, sizes = comparison.settings, _sizes(comparison)
     if not _is_corrected(max(sizes), how):
         return how.test
@@ -133,7 +134,7 @@ def tested(comparison: Comparison) -> str:
 
 
 def letters_mark(comparison: Comparison) -> list[str]:
-    """Say below a table what its letters mean; nothing if it has none."""
+    """Explain the letters in a table, if it has any."""
     if not any(any(systems) for systems in comparison.beaten):
         return []
     how, sizes = comparison.settings, _sizes(comparison)
@@ -144,46 +145,46 @@ def letters_mark(comparison: Comparison) -> list[str]:
 
 
 def of_intervals(comparison: Comparison) -> str:
-    """Say what the intervals of differences are, if p-values are something else."""
+    """Say what the intervals hold for, if p-values hold for something else."""
     how, sizes = comparison.settings, _sizes(comparison)
     student = how.test in _BESIDE_STUDENT
     if max(sizes) > 1 and how.test in TUKEY:
         return f"p and intervals hold for all {_several(comparison)} at once"
     if not _is_corrected(max(sizes), how):
-        return "intervals are Student's" if student else ""
-    by = ", by Student's t" if student else ""
+        return "intervals by Student's t" if student else ""
+    by = " (Student's t)" if student else ""
     if how.is_simultaneous:
         return (
-            f"the first interval of a pair is of this pair alone{by}; the second holds "
-            f"for all {_several(comparison)} at once"
+            f"the first interval is for its pair alone{by}, the second for all "
+            f"{_several(comparison)} at once"
         )
-    return f"each interval is of its pair alone{by}"
+    return f"each interval is for its pair alone{by}"
 
 
 def further_findings(comparison: Comparison) -> str:
-    """Say where a correction in steps finds what simultaneous intervals do not show."""
+    """Count the pairs that a stepwise correction finds and intervals cannot show."""
     how, pairs = comparison.settings, comparison.pairs
     if not how.is_simultaneous or not how.corrects:
         return ""
     found = (pairs.p_corrected <= how.alpha) & (pairs.low_all <= 0)
     found &= pairs.high_all >= 0
     if how.correction != "maxt":
-        # The first step is Bonferroni's; what it finds, another test than that of the
-        # intervals found.
+        # The first step is Bonferroni's. Where it finds a difference that intervals
+        # miss, the reason is that they follow another test.
         found &= pairs.p * pairs.n_tested > how.alpha
     n = int(np.count_nonzero(found))
     if not n:
         return ""
-    who = "1 pair differs" if n == 1 else f"{count(n, 'pair')} differ"
-    whose = "its" if n == 1 else "their"
+    includes = "includes" if n == 1 else "include"
     return (
-        f"{who} by a later step of {IN_WORDS[how.correction]}, though 0 is in {whose} "
-        "second interval: intervals can show only the first step"
+        f"a later step of {IN_WORDS[how.correction]} finds a difference in "
+        f"{count(n, 'pair')} whose second {'interval' if n == 1 else 'intervals'} "
+        f"{includes} 0: intervals show only the first step"
     )
 
 
 def heads(comparison: Comparison) -> tuple[str, str]:
-    """Return the heads of the columns of differences and corrected p-values."""
+    """Return the titles of the columns of differences and corrected p-values."""
     how, sizes = comparison.settings, _sizes(comparison)
     difference, corrected = "difference", "corrected"
     if max(sizes) > 1 and how.test in TUKEY:
@@ -197,21 +198,21 @@ def heads(comparison: Comparison) -> tuple[str, str]:
 
 
 def drawn_lines(comparison: Comparison) -> list[str]:
-    """Say what the lines and colours of a forest plot are, if they may disagree."""
+    """Explain the lines and colours of a forest plot, if they may disagree."""
     how, sizes = comparison.settings, _sizes(comparison)
     sure = f"{100 * how.confidence:g} % intervals"
     if max(sizes) > 1 and how.test in TUKEY:
-        return [f"Lines: {sure} that hold for all {_several(comparison)} at once."]
+        return [f"Lines: {sure} for all {_several(comparison)} at once."]
     if not _is_corrected(max(sizes), how):
         return []
     colours = f"Colours: p after {IN_WORDS[how.correction]} for {_several(comparison)}."
     if how.is_simultaneous:
         return [
-            f"Thick lines: {sure} of each pair alone.",
+            f"Thick lines: {sure} for each pair alone.",
             f"Thin lines: for all {_several(comparison)} at once.",
             colours,
         ]
-    return [f"Lines: {sure} of each pair alone.", colours]
+    return [f"Lines: {sure} for each pair alone.", colours]
 
 
 def differences_of(pair: PairInWords) -> str:
@@ -224,13 +225,13 @@ def differences_of(pair: PairInWords) -> str:
 
 
 def _sizes(comparison: Comparison) -> Ints:
-    """Return the sizes of the families, of which there may be none."""
+    """Return the sizes of the families, and 0 in case there are none."""
     sizes: Ints = np.append(comparison.pairs.n_tested, 0)
     return sizes
 
 
 def _several(comparison: Comparison) -> str:
-    """Say how many pairs are in a family, where families may differ."""
+    """Say how many pairs are in a family; families may differ in size."""
     sizes = comparison.pairs.n_tested
     least, most = int(sizes.min()), int(sizes.max())
     if least == most:

@@ -1,4 +1,4 @@
-"""Reconciliations as text, for notebooks and as plain data."""
+"""Reconciliations as text, HTML and plain data."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _WIDTH = 80
 _DECIMALS = 4
 _MOST_DECIMALS = 12
 _NUMBERS = ("value_before", "value_after", "query_before", "query_after")
-"""What a step has numbers for, or None."""
+"""Fields of a step that hold a number or None."""
 
 
 def to_text(reconciliation: Reconciliation) -> str:
-    """Return a paragraph per number: who gives it, and why it is not the default."""
-    lines = [str(reconciliation.metric), ""]
+    """Return a paragraph per number: the tools that give it, and why it differs."""
+    lines = [reconciliation.label, ""]
     decimals = _decimals(reconciliation)
     values = [_number(group.value, decimals) for group in reconciliation.groups]
     width = max([decimals + 3, *map(len, values)])
@@ -68,7 +68,7 @@ def _title(name: str) -> str:
 
 
 def _decimals(reconciliation: Reconciliation) -> int:
-    """Return as many decimals as tell the groups apart."""
+    """Return how many decimals it takes to tell the groups apart."""
     values = [
         group.value for group in reconciliation.groups if math.isfinite(group.value)
     ]
@@ -83,10 +83,10 @@ def _number(value: float | None, decimals: int = _DECIMALS) -> str:
 
 
 def explanation_text(explanation: Explanation) -> str:
-    """Return a line per choice that moves the number."""
+    """Return a line per choice that changes the number."""
     first = f"{_title(explanation.first)} {_number(explanation.value_first)}"
     second = f"{_title(explanation.second)} {_number(explanation.value_second)}"
-    lines = [f"{explanation.metric}: {first}, {second}"]
+    lines = [f"{explanation.label}: {first}, {second}"]
     for step in explanation.steps:
         lines += _paragraph("  ", f"{_arrow(step)}  {step.field}: {step.words}", hang=4)
         if step.query is not None:
@@ -95,7 +95,7 @@ def explanation_text(explanation: Explanation) -> str:
                 f"{_entry(step.query_after)}"
             )
     if not explanation.steps:
-        lines.append("  nothing moves the number on these data")
+        lines.append("  no choice changes the number on these data")
     if explanation.unmoved:
         n = count(len(explanation.unmoved), "other choice")
         text = f"{n} without effect here: {', '.join(explanation.unmoved)}"
@@ -113,7 +113,7 @@ def _entry(value: float | None) -> str:
 
 
 def to_html(reconciliation: Reconciliation) -> str:
-    """Return a table for notebooks: a row per number, and who gives none below."""
+    """Return a table for notebooks: a row per number, tools without one below."""
     decimals = _decimals(reconciliation)
     rows = [
         (
@@ -128,12 +128,12 @@ def to_html(reconciliation: Reconciliation) -> str:
         for row in reconciliation.rows
         if row.value is None
     ]
-    head = (reconciliation.metric, "given by", "because it")
+    head = (reconciliation.label, "given by", "because it")
     return html_table(head, rows, "rll", below=silent)
 
 
 def _reasons(group: EqualRows) -> list[str]:
-    """Return what makes the number of a group, and who does so if not all do."""
+    """Return the choices behind a group's number, by tool if tools differ in them."""
     several = len(group.reasons) > 1
     return [
         (", ".join(map(_title, who)) + ": " if several else "") + "; ".join(words)

@@ -1,12 +1,13 @@
-"""Any result as HTML for notebooks: what it holds, a row per name.
+"""Any result as HTML for notebooks: a row per field.
 
-Results that read better in another form have a function here that makes it.
+Results that read better in another form have a function of their own here.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import singledispatch
@@ -15,16 +16,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.text import count, p_text, percent
+from rankine._base.text import count, p_equals, p_text, percent
 from rankine._evaluate.compare.moved_queries import MovedQuery
 from rankine._evaluate.gate.gate import Gate, GateVerdict
 from rankine._evaluate.predictions.losses import CalibrationError, Loss
 from rankine._evaluate.reconcile.explanation import Explanation
-from rankine._io.sources import Rows
+from rankine._fusion.tuned import TunedFusion, in_words
+from rankine._io.sources import Rows, Stream, View, bare
 from rankine._online.abresult import SampleRatio
 from rankine._online.calibrate import Calibration
-from rankine._online.draws import Interleaved
-from rankine._online.interleaving import Preference
+from rankine._online.interleaving import Interleaved, Preference
+from rankine._report.comparison import to_html
 from rankine._report.notebook import top_lines
 from rankine._report.tables import between, html_list, html_table, number
 from rankine._stats.functions import Outcomes
@@ -34,16 +36,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _ROWS = 20
-"""Rows of a table that are shown; all of them are in the result."""
+"""The most rows of a table; the result has all of them."""
 _TOLD = ("warnings", "notes")
-"""Fields with sentences, which stand below."""
+"""Fields with sentences, which are shown below."""
 _P_VALUES = ("p", "pvalue", "p_sign", "p_always", "p_anytime")
 _GRADE = "grade"
 
 
 @singledispatch
 def record_html(result: Any) -> str:
-    """Return a row per field; tables and sentences stand below."""
+    """Return a row per field, with tables and sentences below."""
     held = _held(result)
     sentences = [text for name in _TOLD for text in held.pop(name, ())]
     frames = {
@@ -59,7 +61,7 @@ def record_html(result: Any) -> str:
 
 
 def _held(result: Any) -> dict[str, Any]:
-    """Return what a record holds by the names that are public."""
+    """Return the public fields of a record."""
     if is_dataclass(result):
         names = [field.name for field in fields(result) if field.repr]
     else:
@@ -107,7 +109,7 @@ def _line(name: str, value: Any) -> str:
     cell = _cell(name, value)
     if not isinstance(cell, list):
         return str(cell)
-    # Entries that have commas of their own are told apart by semicolons.
+    # Semicolons separate entries that contain commas.
     return ("; " if any(", " in entry for entry in cell) else ", ").join(cell)
 
 
@@ -178,6 +180,18 @@ def _signed(value: float) -> str:
 
 
 @record_html.register
+def _tuned(tuned: TunedFusion) -> str:
+    rows = [(name, in_words(value)) for name, value in tuned.parameters.items()]
+    rows += [
+        ("gain", _signed(tuned.gain)),
+        ("gain on training queries", _signed(tuned.training_gain)),
+    ]
+    below = [tuned.sentences[1], *tuned.warnings]
+    kind = type(tuned).__name__
+    return html_table(("", kind), rows, "ll", below=below) + to_html(tuned.comparison)
+
+
+@record_html.register
 def _explanation(explanation: Explanation) -> str:
     rows = [
         (
@@ -191,10 +205,10 @@ def _explanation(explanation: Explanation) -> str:
     first, second = explanation.first, explanation.second
     head = (f"from {first} to {second}", "before", "after", "change")
     numbers = _known(explanation.value_first), _known(explanation.value_second)
-    caption = f"{explanation.metric}: {first} {numbers[0]}, {second} {numbers[1]}"
+    caption = f"{explanation.label}: {first} {numbers[0]}, {second} {numbers[1]}"
     below = []
     if not rows:
-        rows = [("no choice changes it", *numbers, _signed(0.0))]
+        rows = [("no choice changes the number", *numbers, _signed(0.0))]
     if explanation.unmoved:
         n = count(len(explanation.unmoved), "other choice")
         below.append(f"{n} without effect here: {', '.join(explanation.unmoved)}")
@@ -217,7 +231,7 @@ def _calibration(calibration: Calibration) -> str:
         )
         for row in calibration.table.iter_rows(named=True)
     ]
-    caption = f"False alarms; {percent(calibration.alpha, 1)} are expected"
+    caption = f"False alarms (expected: {percent(calibration.alpha, 1)})"
     head = ("metric", "false alarms", "low", "high", "A/A tests")
     below = [line.removeprefix("- ") for line in str(calibration).splitlines()]
     return html_table(head, rows, "lrrrr", caption=caption, below=below)
@@ -237,19 +251,15 @@ def _preference(preferred: Preference) -> str:
             between(*preferred.interval),
             p_text(preferred.p),
         ),
-        *(
-            [("at every look", "", between(*preferred.always), always)]
-            if always
-            else []
-        ),
+        *([("always-valid", "", between(*preferred.always), always)] if always else []),
         ("sign test", "", "", p_text(preferred.p_sign)),
     ]
     prefer = (
-        f"{preferred.users_b:,} of {count(preferred.users, 'user')} for {preferred.b}, "
-        f"{preferred.users_a:,} for {preferred.a}"
+        f"{preferred.users_b:,} of {count(preferred.users, 'user')} prefer "
+        f"{preferred.b}, {preferred.users_a:,} prefer {preferred.a}"
     )
     n = count(preferred.shown, "impression")
-    shown = f"{preferred.impressions:,} of {n} for either"
+    shown = f"{preferred.impressions:,} of {n} with a preference"
     head = ("", "value", f"{100 * preferred.confidence:g} % interval", "p")
     caption = f"{preferred.b} over {preferred.a}"
     below = (prefer, shown, *preferred.notes)
@@ -264,7 +274,7 @@ def _sample_ratio(ratio: SampleRatio) -> str:
         for name, n in ratio.counts.items()
     ]
     below = [
-        f"p {p_text(ratio.p)}, at every look {p_text(ratio.p_anytime)}",
+        f"{p_equals(ratio.p)} (always-valid: {p_text(ratio.p_anytime)})",
         *ratio.warnings,
     ]
     return html_table(("variant", "users", "expected"), rows, "lrr", below=below)
@@ -275,6 +285,28 @@ def _rows(read: Rows) -> str:
     frame = getattr(read, "support", read.frame)
     caption = f"{type(read).__name__}: {count(read.frame.height, 'row')}"
     return frame_html(frame, caption) + html_list((*read.warnings, *read.notes))
+
+
+@record_html.register
+def _view(view: View) -> str:
+    source = bare(view)
+    if isinstance(source, Stream) and not source.once:
+        frame = _first_rows(source)
+    else:
+        frame = view.to_frame()
+    return frame_html(frame, repr(view)) + html_list((*source.warnings, *source.notes))
+
+
+def _first_rows(source: Stream) -> pl.DataFrame:
+    """Return the first rows of a file, of which no more is read to be shown."""
+    with closing(source.open()) as parts:
+        frame = next(parts).frame.head(_ROWS)
+    columns = [pl.col("query"), pl.col("item")]
+    if source.ranked:
+        columns.append(-pl.col("value").cast(pl.Int64).alias("rank"))
+    elif "value" in frame.columns:
+        columns.append(pl.col("value").alias("score"))
+    return frame.select(columns)
 
 
 @record_html.register
@@ -302,7 +334,7 @@ def _outcomes(outcomes: Outcomes) -> str:
                 for place, row in enumerate(np.asarray(values).tolist())
             ],
             "l" + "r" * len(values),
-            caption=f"{name}, of the system in the column against that in the row",
+            caption=f"{name}: the system in the column against that in the row",
         )
         for name, values, form in matrices
     )

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rankine._base.text import plural
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -27,26 +29,26 @@ VERDICTS = {
     "smaller": ("#7A1530", "diamond"),
     "mean": ("#009E73", "circle"),
 }
-"""Verdict -> its colour and shape; a mean has none, as nothing is compared with it."""
+"""Verdict -> colour and shape; a mean has its own, as it is not compared."""
 _UNTESTED = "mean"
 SYSTEMS = (
     "#009E73", "#CC79A7", "#999933", "#332288", "#00C2C2", "#7A5C29", "#D2A92D",
 )  # fmt: skip
-"""The colours of systems and variants, which look like none of those of verdicts."""
+"""The colours of systems and variants, distinct from those of verdicts."""
 MOST_CURVES = len(SYSTEMS)
 _BETTER, _WORSE, EVEN = (
     VERDICTS[verdict][0] for verdict in ("better", "worse", "cannot tell")
 )
 _LONG = 32
-"""Letters of a label; a longer one keeps its beginning and its end."""
+"""The longest label; a longer one keeps its beginning and its end."""
 _HALF = 14
-"""Letters of each of two names in a label."""
+"""The longest of two names in a label."""
 TO = " → "
-"""What stands between the two names of a pair, each of which is shortened by itself."""
+"""Separates the two names of a pair, each of which is shortened by itself."""
 
 
 def _shortened(text: str, most: int) -> str:
-    """Return an expression of Vega: a text, without its middle if it is too long."""
+    """Return a Vega expression for a text, without its middle if it is too long."""
     end = f"substring({text}, length({text}) - {most // 2 - 1})"
     short = f"substring({text}, 0, {most // 2}) + '…' + {end}"
     return f"(length({text}) > {most} ? {short} : {text})"
@@ -58,17 +60,17 @@ LABEL = (
     f"{_shortened(f'{_NAMES}[0]', _HALF)} + '{TO}' + "
     f"{_shortened(f'{_NAMES}[1]', _HALF)} : {_shortened('datum.label', _LONG)}"
 )
-"""What a label shows, as an expression of Vega."""
+"""The text of a label, as a Vega expression."""
 _NEAR = 14
-"""A number this close to the end of an axis is moved inwards, so as not to be cut."""
+"""A number within this many pixels of an axis's end moves inwards, to stay whole."""
 _WIDE, _HIGH = 560, 260
 _ROW, _LOW, _FEW = 26, 19, 15
-"""Pixels of a row, and of a lower one if there are more than a few, to fit on paper."""
+"""Pixels of a row; more than `_FEW` rows are lower, to fit on paper."""
 
 
 SHARES = "format(100 * datum.value, '~g') + ' %'"
 LIFTS = "(datum.value ? format(100 * datum.value, '+~g') : '0') + ' %'"
-"""How numbers of an axis are written as percentages, as expressions of Vega."""
+"""Formats of numbers on an axis as percentages, as Vega expressions."""
 
 
 def forest(
@@ -77,8 +79,8 @@ def forest(
     """Return a point with its interval per row: label, value, low, high, verdict.
 
     Rows may have a second, wider interval: always_low, always_high. If numbers of the
-    axis have a form, such as `LIFTS`, rows also have ``lift``: what is told of them.
-    Lines below the title say what else a reader must know.
+    axis have a form, such as `LIFTS`, rows also have ``lift``, the text of the tooltip.
+    Lines below the title explain how to read the chart.
     """
     verdicts = list(VERDICTS)
     ticks: Spec = {
@@ -149,18 +151,21 @@ def forest(
 
 
 def means(rows: Rows, title: str = "mean of each metric") -> Spec:
-    """Return a point with its interval per row that nothing is compared with."""
+    """Return a point with its interval per row, without a comparison."""
     return forest([row | {"verdict": _UNTESTED} for row in rows], title)
 
 
-def differences(rows: Rows, metric: str, a: str, b: str) -> Spec:
-    """Return a bar per query, largest gain first: start, end, query, difference."""
+def differences(rows: Rows, unit: str, metric: str, a: str, b: str) -> Spec:
+    """Return a bar per query, largest gain first: start, end, query, difference.
+
+    What a query is called is the unit.
+    """
     return drawing(
         rows,
         mark={"type": "bar"},
         encoding={
             "x": {
-                **quantity("start", "queries, the largest gain first"),
+                **quantity("start", f"{plural(unit)}, the largest gain first"),
                 "axis": {
                     "grid": False,
                     "tickMinStep": 1,
@@ -173,16 +178,16 @@ def differences(rows: Rows, metric: str, a: str, b: str) -> Spec:
             "y": {**quantity("difference", ""), "title": None},
             "y2": {"datum": 0},
             "color": _colored("change"),
-            "tooltip": tooltips("query", "a", "b", "difference"),
+            "tooltip": tooltips("query", "a", "b", "difference", query=unit),
         },
         title=title_of(f"{metric}: {b} minus {a}"),
     )
 
 
-def scatter(rows: Rows, metric: str, a: str, b: str) -> Spec:
-    """Return a point per query: its value by a and by b; n is how many it stands for.
+def scatter(rows: Rows, unit: str, metric: str, a: str, b: str) -> Spec:
+    """Return a point per query: its values in a and b; n counts queries in a point.
 
-    The diagonal is where both are equal.
+    On the diagonal, both are equal.
     """
     ends = [min((min(row["a"], row["b"]) for row in rows), default=0)]
     ends.append(max((max(row["a"], row["b"]) for row in rows), default=1))
@@ -202,10 +207,10 @@ def scatter(rows: Rows, metric: str, a: str, b: str) -> Spec:
                 "field": "n", "type": "quantitative", "legend": None,
                 "scale": {"type": "sqrt", "domain": [1, 200], "range": [36, 900]},
             },
-            "tooltip": tooltips("query", "a", "b", "difference"),
+            "tooltip": tooltips("query", "a", "b", "difference", query=unit),
         },
     }  # fmt: skip
-    title = title_of(f"{metric} of each query: {b} against {a}")
+    title = title_of(f"{metric} of each {unit}: {b} against {a}")
     return drawing(rows, layer=[diagonal, points], height=340, title=title)
 
 
@@ -218,6 +223,16 @@ def curve(rows: Rows, metric: str) -> Spec:
     }
     title = f"{metric.removesuffix('@k')} by cutoff"
     return _lines(rows, x, metric, title, "k")
+
+
+def by_depth(rows: Rows, metric: str) -> Spec:
+    """Return a line per system, over depths of pools: system, depth, value."""
+    x = {
+        **quantity("depth", "depth of the pool"),
+        "axis": {"tickMinStep": 1, "format": "d"},
+        "scale": {"zero": False, "nice": False},
+    }
+    return _lines(rows, x, metric, f"{metric} by the depth of the pool", "depth")
 
 
 def over_days(
@@ -235,14 +250,14 @@ def over_days(
     Rows may have a second, wider band: always_low, always_high.
 
     Args:
-        rows: what is drawn.
+        rows: the rows to draw.
         metric: the title of the axis.
-        level: the field that has what lines are compared with, dashed.
-        names: all groups that there are, so that each has its colour in every chart.
-        form: of the numbers of the axis, such as `SHARES`.
-        span: what the axis shows, where some days reach beyond it.
-        every: the field of days, or of the weeks or hours that rows have instead.
-        title: of the chart; that of the axis if there is none.
+        level: the field with the value for the dashed line.
+        names: all groups, so that each has the same colour in every chart.
+        form: the format of numbers on the axis, such as `SHARES`.
+        span: the range of the axis, if some days reach beyond it.
+        every: the field with the day, week or hour.
+        title: the title of the chart; that of the axis if None.
     """
     axis = {
         "tickCount": 6, "labelOverlap": True, "labelSeparation": 8,
@@ -276,7 +291,7 @@ def over_days(
 
 
 def _on_axis(moment: str) -> str:
-    """Return a date or a time as clocks show it, whatever the zone of the browser."""
+    """Return a local date or time, unaffected by the time zone of the browser."""
     day, _, clock = moment.partition(" ")
     return f"{day}T{clock[:5]}Z" if clock else day
 
@@ -284,8 +299,8 @@ def _on_axis(moment: str) -> str:
 def by_rank(rows: Rows, metric: str, names: Sequence[str] = ()) -> Spec:
     """Return a line with its band per group, over ranks.
 
-    Rows have system, rank, value, low, high, impressions, clicks. Names are all groups
-    that there are, so that each has its colour in every chart.
+    Rows have system, rank, value, low, high, impressions, clicks. Names are all groups,
+    so that each has the same colour in every chart.
     """
     x = {
         **quantity("rank", "position"),
@@ -308,7 +323,7 @@ def _lines(
     names: Sequence[str] = (),
     more: Sequence[str] = (),
 ) -> Spec:
-    """Return a line with its band per group; tooltips also have the fields in more."""
+    """Return a line with its band per group; tooltips also show the fields in more."""
     drawn = list(dict.fromkeys(row["system"] for row in rows))
     systems = list(names) or drawn
     legend = {
@@ -347,8 +362,8 @@ def _lines(
     return drawing(rows, layer=layers, encoding=encoding, title=title_of(title))
 
 
-def histogram(values: Iterable[float], metric: str) -> Spec:
-    """Return how many queries have which value."""
+def histogram(values: Iterable[float], metric: str, unit: str) -> Spec:
+    """Return how many queries, or what they are called, have which value."""
     rows = [{"value": value} for value in values]
     return drawing(
         rows,
@@ -362,17 +377,17 @@ def histogram(values: Iterable[float], metric: str) -> Spec:
             "y": {
                 "aggregate": "count",
                 "type": "quantitative",
-                "title": "queries",
+                "title": plural(unit),
                 "axis": {"tickMinStep": 1, "format": "d", "tickCount": 5},
             },
             "tooltip": [{"aggregate": "count", "type": "quantitative"}],
         },
-        title=title_of(f"{metric} over queries"),
+        title=title_of(f"{metric} over {plural(unit)}"),
     )
 
 
 def _has(rows: Rows, field: str) -> bool:
-    """Say whether there is anything to draw of a field."""
+    """Say whether any row has a value in a field."""
     return any(row.get(field) is not None for row in rows)
 
 
@@ -390,7 +405,7 @@ def drawing(
 
 
 def title_of(text: str) -> Spec:
-    """Return a title over the whole width, where that of an axis would be cut."""
+    """Return a title across the chart, where the title of an axis would be cut off."""
     return {"text": text, "anchor": "start", "frame": "bounds", "offset": 8}
 
 
@@ -399,7 +414,7 @@ def quantity(field: str, title: str) -> Spec:
 
 
 def _colored(field: str) -> Spec:
-    """Return the colours of what gains, loses and stays."""
+    """Return the colours of gains, losses and ties."""
     return {
         "field": field, "type": "nominal", "legend": None,
         "scale": {
@@ -408,8 +423,11 @@ def _colored(field: str) -> Spec:
     }  # fmt: skip
 
 
-def tooltips(*fields: str) -> list[Spec]:
-    """Return what is shown when the pointer is over a mark; numbers as in tables."""
+def tooltips(*fields: str, **titles: str) -> list[Spec]:
+    """Return the tooltips of marks; numbers look as in tables.
+
+    A field is titled by its own name, unless it has another title.
+    """
     whole = {"k", "n", "rank", "impressions", "clicks"}
     words = {
         "query", "label", "day", "week", "hour", "verdict", "system", "row", "column",
@@ -418,7 +436,7 @@ def tooltips(*fields: str) -> list[Spec]:
     tips = []
     for field in fields:
         kind = "nominal" if field in words else "quantitative"
-        tip = {"field": field, "type": kind, "title": field}
+        tip = {"field": field, "type": kind, "title": titles.get(field, field)}
         if field not in words | whole:
             tip["format"] = ".4f"
         tips.append(tip)

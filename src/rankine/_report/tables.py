@@ -1,4 +1,4 @@
-"""Tables for notebooks and as plain text, of words that are safe to show."""
+"""Tables for notebooks and as plain text, with all texts made safe to show."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from rankine._evaluate.similarity import SimilarityMatrix
 
 _SHORT, _ENTRY = 24, 40
-"""Letters of a text that is not broken in notebooks, and of an entry of a list."""
+"""The longest text that stays on one line in notebooks, and the longest in a list."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def shown(text: object) -> str:
-    r"""Return text that is safe to print: control and direction marks as escapes.
+    r"""Return text that is safe to print, with control and direction marks escaped.
 
     >>> shown("a\x1b[31mb")
     'a\\x1b[31mb'
@@ -32,7 +32,7 @@ def shown(text: object) -> str:
 
 
 def brief(text: str, most: int) -> str:
-    """Return a name that is not too long, with its end, which often tells it apart.
+    """Shorten a name in the middle; names often differ at the end.
 
     >>> brief("bm25", 12), brief("reranked by a large model", 12)
     ('bm25', 'rerank…model')
@@ -44,7 +44,7 @@ def brief(text: str, most: int) -> str:
 
 
 def csv_name(name: str) -> str:
-    """Return a name for CSV: a spreadsheet would take =, +, - and @ for a formula.
+    """Escape a name for CSV, as a spreadsheet would take =, +, - and @ for a formula.
 
     >>> csv_name("=1+1"), csv_name("bm25")
     ("'=1+1", 'bm25')
@@ -63,6 +63,18 @@ def between(low: float, high: float, decimals: int = 4) -> str:
     return "" if math.isnan(low) else f"{low:.{decimals}f} to {high:.{decimals}f}"
 
 
+def markdown_table(
+    head: Iterable[str], rows: Iterable[Iterable[str]], sides: str
+) -> str:
+    """Return a table as Markdown, from cells in which its marks are escaped.
+
+    >>> markdown_table(["metric", "value"], [["ctr", "0.5"]], "lr").splitlines()
+    ['| metric | value |', '| --- | ---: |', '| ctr | 0.5 |']
+    """
+    rule = ("---" if side == "l" else "---:" for side in sides)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rows))
+
+
 def html_table(
     head: Sequence[object],
     rows: Iterable[Sequence[object]],
@@ -74,14 +86,14 @@ def html_table(
     """Return a table for notebooks, without script and without style sheets.
 
     Everything is escaped here. A cell, or an entry below, is a text or a list of
-    lines; names on the left are heads of their rows.
+    lines; cells on the left are row headers.
 
     Args:
         head: the titles of the columns.
         rows: their cells.
-        sides: to which side each column is aligned, ``l`` or ``r``.
-        caption: what stands above.
-        below: what is listed below.
+        sides: the alignment of each column, ``l`` or ``r``.
+        caption: the text above.
+        below: the entries of the list below.
     """
     title = f"<caption>{_escaped(caption)}</caption>" if caption else ""
     body = "".join(_row(row, sides, heads=sides[0] == "l") for row in rows)
@@ -99,7 +111,7 @@ def html_list(entries: Iterable[object]) -> str:
 
 
 def _row(cells: Sequence[object], sides: str, *, heads: int) -> str:
-    """Return a row of which the first cells are heads."""
+    """Return a row whose first cells are headers."""
     drawn = []
     for place, (cell, side) in enumerate(zip(cells, sides, strict=True)):
         tag = "th" if place < heads else "td"
@@ -111,7 +123,7 @@ def _row(cells: Sequence[object], sides: str, *, heads: int) -> str:
 
 
 def _fits(cell: object) -> bool:
-    """Say whether a text stays on one line, however narrow a notebook is.
+    """Say whether a text stays on one line, however narrow the notebook is.
 
     Numbers do, a few words do, and so does each entry of a list.
     """
@@ -126,7 +138,7 @@ def _escaped(cell: object) -> str:
 
 
 def matrix_text(matrix: SimilarityMatrix) -> str:
-    """Return a row per run, the first of two, and a column per run, the second."""
+    """Return a matrix: rows are the first runs of pairs, columns the second."""
     names = [shown(name) for name in matrix.names]
     cells = [["", *names]]
     for name, row in zip(names, matrix.values.tolist(), strict=True):
@@ -152,13 +164,13 @@ def matrix_text(matrix: SimilarityMatrix) -> str:
 
 
 def estimate_text(estimate: Estimate) -> str:
-    """Return the number, its interval, and what to think of it."""
+    """Return the number, its interval, and how reliable it is."""
     bounds = between(*estimate.interval)
     sure = f", {100 * estimate.confidence:g} % interval {bounds}" if bounds else ""
-    clipped = f", {estimate.clipped} clipped" if estimate.clipped else ""
+    clipped = f", {estimate.clipped:,} clipped" if estimate.clipped else ""
     rounds = (
-        f"{count(estimate.n, 'round')}, {estimate.matched} matched; effective number "
-        f"{estimate.ess:.1f}, largest weight {estimate.max_weight:.4g}{clipped}"
+        f"{count(estimate.n, 'round')}, {estimate.matched:,} matched; effective sample "
+        f"size {estimate.ess:,.1f}, largest weight {estimate.max_weight:.4g}{clipped}"
     )
     lines = [f"{estimate.estimator}: {number(estimate.value)}{sure}", rounds]
     lines += [f"! {text}" for text in estimate.warnings]
@@ -167,7 +179,7 @@ def estimate_text(estimate: Estimate) -> str:
 
 
 def estimates_html(estimates: Sequence[Estimate]) -> str:
-    """Return a row per estimate, and below all that is said, each note once."""
+    """Return a row per estimate, with warnings and notes below, each note once."""
     several = len(estimates) > 1
     warnings = [
         f"! {estimate.estimator}: {text}" if several else f"! {text}"
@@ -177,7 +189,7 @@ def estimates_html(estimates: Sequence[Estimate]) -> str:
     notes = dict.fromkeys(text for estimate in estimates for text in estimate.notes)
     head = (
         "", "estimate", f"{100 * estimates[0].confidence:g} % interval", "rounds",
-        "matched", "effective number", "largest weight", "clipped",
+        "matched", "effective sample size", "largest weight", "clipped",
     )  # fmt: skip
     rows = (
         (

@@ -12,12 +12,13 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rankine._base.text import count
+from rankine._base.text import common_unit, count, plural
+from rankine._evaluate.notes import without_name
 from rankine._report.export import MetricCell, cells, convention_of, queries_by_metric
 from rankine._report.tables import html_table, number, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
 
@@ -25,20 +26,20 @@ if TYPE_CHECKING:
     from rankine._evaluate.worst import MissedItem, TopItem, Worst, WorstQuery
 
 ENDLESS = 1 << 20
-"""Columns where there is no terminal: tables stay whole, and lines are not broken."""
+"""The width without a terminal: tables and lines are not broken."""
 SIDE_BY_SIDE = 3
-"""Runs that have room beside each other, with their intervals."""
+"""The most runs that fit side by side with their intervals."""
 _GAP = 3
-"""Columns between two columns of a table."""
+"""Spaces between two columns of a table."""
 _MISSED = 10
 """How many missed items of a query are shown."""
 _INDENT = 12
-"""Where the items of a query begin."""
+"""The column where the items of a query begin."""
 _ELSEWHERE = "--json and --csv give the 95 % intervals too."
 _NOTES = 5
-"""Notes below a table of many runs; there may be some of every run."""
+"""The most notes below a table of many runs."""
 _NAMES = 8
-"""Runs that are named together; of more, the number of the others is said."""
+"""The most runs named before a note; the rest are counted."""
 SEE = "see .notes"
 """How to see the other notes, in Python."""
 
@@ -47,9 +48,9 @@ class _Line(NamedTuple):
     """A warning or a note.
 
     Attributes:
-        mark: what stands before it, ``!`` or ``-``.
-        text: its words.
-        style: how they are printed.
+        mark: the sign before it, ``!`` or ``-``.
+        text: the sentence.
+        style: the style in which it is printed.
     """
 
     mark: str
@@ -58,7 +59,7 @@ class _Line(NamedTuple):
 
 
 class Terminal(Console):
-    """A console that prints text as it is and says when nobody reads it."""
+    """A console that prints text as it is, and raises if its reader is gone."""
 
     def __init__(self, *, soft_wrap: bool = False) -> None:
         super().__init__(
@@ -68,7 +69,7 @@ class Terminal(Console):
             self.width = ENDLESS
 
     def on_broken_pipe(self) -> None:
-        """Let the command end quietly, where rich would exit with an error."""
+        """Raise, so that the command can end quietly; rich would exit with an error."""
         raise BrokenPipeError
 
 
@@ -89,11 +90,16 @@ def plain_text(drawn: RenderableType, width: int) -> str:
         width=width,
         color_system=None,
         legacy_windows=False,
-        force_jupyter=False,  # there, rich would display the text and write none
+        force_jupyter=False,  # otherwise rich displays the text and writes none
     )
     console.print(drawn)
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in printed.rstrip().splitlines())
+
+
+def plain_lines(lines: Iterable[str], width: int | None) -> str:
+    """Return lines as text, wrapped to a width unless it is None."""
+    return plain_text(Group(*(Text(shown(line)) for line in lines)), width or ENDLESS)
 
 
 def table_of(
@@ -101,12 +107,12 @@ def table_of(
 ) -> RenderableType:
     """Return the numbers of all runs, and the notes.
 
-    A few runs stand side by side, with a row per metric and intervals; of many, each
-    has its row, with a column per metric, and only the first few notes stand below.
+    A few runs stand side by side, with a row per metric and intervals. With many runs,
+    each has a row, with a column per metric, and only the first few notes follow.
 
     Args:
-        evaluations: of all runs.
-        see: how to see the other notes; None if all of them stand here.
+        evaluations: the evaluations of all runs.
+        see: how to see the other notes; None to show all of them.
     """
     few = len(evaluations) <= SIDE_BY_SIDE
     body = _by_metric(evaluations) if few else _ByRun(evaluations)
@@ -141,7 +147,7 @@ class _ByRun:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        """Yield the tables, with an empty line between them."""
+        """Yield the tables, separated by empty lines."""
         del console
         for place, columns in enumerate(self._blocks(options.max_width)):
             if place:
@@ -155,7 +161,7 @@ class _ByRun:
             yield table
 
     def _blocks(self, width: int) -> list[list[list[Text]]]:
-        """Return the columns that fit beside the names, one after the other."""
+        """Return blocks of columns, each of which fits beside the names."""
         room = width - max(name.cell_len for name in self._names)
         blocks: list[list[list[Text]]] = []
         left = 0
@@ -170,14 +176,14 @@ class _ByRun:
 
 
 def _table(title: Text) -> Table:
-    """Return a table without rows; names stay whole, in whatever width."""
+    """Return a table without rows, in which names are never broken."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     table.add_column(title, no_wrap=True)
     return table
 
 
 def table_with(head: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> Table:
-    """Return a table of texts, each column aligned to its side, ``l`` or ``r``."""
+    """Return a table of texts; sides are the alignments of columns, ``l`` or ``r``."""
     table = _table(Text(head[0]))
     for title, side in zip(head[1:], sides[1:], strict=True):
         justify: Literal["left", "right"] = "left" if side == "l" else "right"
@@ -207,18 +213,26 @@ def _footer(
     evaluations: Sequence[Evaluation], see: str | None, *, intervals: bool
 ) -> list[RenderableType]:
     sizes = {evaluation.n_queries for evaluation in evaluations}
-    who = count(max(sizes), "query")
+    unit = common_unit(evaluation.unit for evaluation in evaluations)
+    who = count(max(sizes), unit)
     if len(sizes) > 1:
-        who = f"{min(sizes)} to {max(sizes)} queries"
+        who = f"{min(sizes):,} to {max(sizes):,} {plural(unit)}"
     who = queries_by_metric(evaluations) or who
     said = _on_intervals(evaluations[0]) if intervals else _ELSEWHERE
-    lines: list[RenderableType] = [Text(f"{who}. {said}", style="dim")]
+    about = f"{who}. {said}" if max(sizes) else f"no {plural(unit)}"
+    lines: list[RenderableType] = [Text(about, style="dim")]
     named = convention_of(evaluations[0])  # one for all runs
     if named:
         lines.append(Text(named, style="dim"))
-    by_run = [_told(evaluation) for evaluation in evaluations]
-    if len(by_run) == 1:
-        return [*lines, *map(_indented, by_run[0])]
+    if len(evaluations) == 1:
+        return [*lines, *map(_indented, _remarks(evaluations[0]))]
+    by_run = [
+        [
+            line._replace(text=without_name(line.text, shown(evaluation.name)))
+            for line in _remarks(evaluation)
+        ]
+        for evaluation in evaluations
+    ]
     shared = [line for line in by_run[0] if all(line in other for other in by_run)]
     rest = [[line for line in those if line not in shared] for those in by_run]
     names = [shown(evaluation.name) for evaluation in evaluations]
@@ -234,7 +248,7 @@ def _footer(
 def _together(
     names: Sequence[str], by_run: Sequence[Sequence[_Line]]
 ) -> list[tuple[str, list[_Line]]]:
-    """Put the lines of runs together that are the same for some of them."""
+    """Group lines by the runs that share them."""
     whose: dict[_Line, list[str]] = {}
     for name, lines in zip(names, by_run, strict=True):
         for line in lines:
@@ -250,7 +264,7 @@ def _together(
 def _first_lines(
     groups: Sequence[tuple[str, list[_Line]]],
 ) -> tuple[list[tuple[str, list[_Line]]], int]:
-    """Leave out notes beyond the first few, and count them; warnings all stay."""
+    """Keep all warnings and the first few notes, and count the other notes."""
     n = sum(line.mark == "-" for _, lines in groups for line in lines)
     room = _room(n)
     kept, place = [], 0
@@ -265,7 +279,7 @@ def _first_lines(
 
 
 def _room(n: int) -> int:
-    """Return how many of n notes are shown; the last one may stand for itself."""
+    """Return how many of n notes are shown; a single further one is shown, too."""
     return n if n <= _NOTES + 1 else _NOTES
 
 
@@ -282,9 +296,9 @@ def first_notes(notes: Sequence[str], see: str) -> list[str]:
 
 
 def _on_intervals(evaluation: Evaluation) -> str:
-    """Say what stands below the numbers."""
+    """Explain the intervals below the numbers."""
     if evaluation.n_queries < 2:  # noqa: PLR2004 - one query
-        return "A single query has no interval."
+        return f"A single {evaluation.unit} has no interval."
     said = f"Below each number is its 95 % interval, {evaluation.spread}."
     facts = [metric.fact for metric in evaluation.metrics]
     whole = [fact.summary == "run" and fact.each is None for fact in facts]
@@ -295,14 +309,14 @@ def _on_intervals(evaluation: Evaluation) -> str:
     return f"{said} A number without an interval is for all lists together."
 
 
-def _told(evaluation: Evaluation) -> list[_Line]:
+def _remarks(evaluation: Evaluation) -> list[_Line]:
     """Return the warnings and the notes of a run, each with its mark and style."""
     warnings = [_Line("!", shown(text), "yellow") for text in evaluation.warnings]
     return warnings + [_Line("-", shown(note), "") for note in evaluation.notes]
 
 
 def _indented(line: _Line) -> RenderableType:
-    """Return a note or a warning whose lines stand below its first word."""
+    """Return a note or a warning with a hanging indent."""
     mark, text, style = line
     grid = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)
     grid.add_row(Text(f" {mark}", style), Text(text, style))
@@ -339,20 +353,20 @@ def worst_of(worst: Worst) -> RenderableType:
         head.append(f"  {worst.metric} {entry.value:.4f}", style="not bold")
         parts += [Text(), head, *(_Flow(*line) for line in _lines(entry))]
     if not worst.keep:
-        said = "To see items that are not judged too, give keep=10 to evaluate()."
+        said = "Pass keep=10 to evaluate() to see unjudged items too."
         parts += [Text(), Text(said, style="dim")]
     return Group(*parts)
 
 
 def _title(worst: Worst) -> str:
-    of = f"of {count(worst.n_queries, 'query')} by {worst.metric}"
+    of = f"of {count(worst.n_queries, worst.unit)} by {worst.metric}"
     which = "the worst" if len(worst) == 1 else f"the {len(worst)} worst"
     return f"{shown(worst.name)}: {which} {of}"
 
 
 @dataclass(frozen=True)
 class _Flow:
-    """A word, and items that follow it in lines, of which none is broken."""
+    """A word, and the items after it in lines; no item is broken."""
 
     word: str
     items: list[str]
@@ -375,7 +389,7 @@ class _Flow:
 
 
 def _lines(entry: WorstQuery) -> list[tuple[str, list[str]]]:
-    """Return what is said of a query, by the word it begins with."""
+    """Return the lists of items of a query, each after its word."""
     missed = [_missed(item, entry.looked) for item in entry.missed[:_MISSED]]
     more = len(entry.missed) - len(missed)
     rest = [f"{more:,} more"] if more else []
@@ -402,5 +416,5 @@ def worst_html(worst: Worst) -> str:
         (entry.query, number(entry.value), *(items for _, items in _lines(entry)))
         for entry in worst
     )
-    head = ("query", worst.metric, "first", "missed")
+    head = (worst.unit, worst.metric, "first", "missed")
     return html_table(head, rows, "lrll", caption=_title(worst))

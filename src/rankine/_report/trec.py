@@ -1,4 +1,4 @@
-"""The output of trec_eval, to the byte: ``name``, query, value, separated by tabs."""
+"""The output of trec_eval, to the byte: name, query and value, separated by tabs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _RELSTRING = 10
 _ORDER = ["runid", *list(FAMILIES)[:11], "relstring", *list(FAMILIES)[11:]]
-"""trec_eval prints its measures in this order, in whatever order they are asked."""
+"""trec_eval prints its measures in this order, whatever order was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class MeasureLine:
     """A line that is printed per query, in the summary, or both.
 
     Attributes:
-        name: what stands in the first column.
+        name: the text in the first column.
         metric: the metric, None for ``runid`` and ``relstring``.
-        length: of a relstring.
+        length: the length of a relstring.
         family: the measure it belongs to, None for metrics that trec_eval lacks.
     """
 
@@ -43,7 +43,7 @@ class MeasureLine:
 
 
 def lines_of(asked: Sequence[str], version: int) -> list[MeasureLine]:
-    """Turn what was asked for into lines, in trec_eval's order."""
+    """Turn the measures asked for into lines, in trec_eval's order."""
     by_name: dict[str, list[MeasureLine]] = {name: [] for name in _ORDER}
     others: list[MeasureLine] = []
     for text in asked:

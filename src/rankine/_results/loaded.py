@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.records import cached_property
+from rankine._base.text import QUERY
 from rankine._conventions.convention import Convention
 from rankine._evaluate.compare.comparison import Comparison
 from rankine._evaluate.compare.system_values import SystemValues
@@ -175,6 +176,7 @@ def _evaluation(
         node["run"].text(),
         notes=node["notes"].texts(),
         warnings=node["warnings"].texts(),
+        unit=_unit(node),
     )
     evaluation.curves.update(read_curves(saved))
     return evaluation
@@ -187,6 +189,16 @@ def _label(node: Node, metric: Metric) -> str:
         return name
     label = node["label"].text()
     return label if canonical_name(label) == name else name
+
+
+def _unit(node: Node) -> str:
+    """Return what a query is called; older files do not say."""
+    if "unit" not in node.value:
+        return QUERY
+    unit = node["unit"].text()
+    if unit not in ("query", "user"):
+        node["unit"].refuse(f"is {unit!r}; expected query or user")
+    return unit
 
 
 def _comparison(node: Node) -> Comparison:
@@ -217,6 +229,11 @@ def _comparison(node: Node) -> Comparison:
         users = len(rows[0].parts())
         without = np.array([row.numbers(users) for row in rows])
         wholes[metric] = Whole(part["values"].finite(shape[1]), without)
+    strata = None
+    if saved.value.get("strata") is not None:  # older files have none
+        strata = saved["strata"].counts(len(queries))
+        if not np.isin(np.diff(strata, prepend=-1), (0, 1)).all():
+            saved["strata"].refuse("does not number the collections of queries in turn")
     compared = SystemValues(
         systems,
         labels,
@@ -231,6 +248,8 @@ def _comparison(node: Node) -> Comparison:
         ),
         weights,
         wholes,
+        strata,
+        _unit(node),
     )
     by = None
     if saved["segments"].value is not None:
@@ -239,7 +258,7 @@ def _comparison(node: Node) -> Comparison:
         by = {str(query): part.text() for query, part in pairs}
     comparison = Comparison(
         compared,
-        _settings(node, weighted=weights is not None),
+        _settings(node, weighted=weights is not None, stratified=strata is not None),
         baseline=_chosen(node["baseline"], systems),
         margins=_margins(node["margins"], labels),
         evaluations=_evaluations(saved["evaluations"], systems, labels),
@@ -263,7 +282,7 @@ def _chosen(node: Node, names: tuple[str, ...]) -> str | None:
     return None if node.value is None else node.text()
 
 
-def _settings(node: Node, *, weighted: bool) -> Settings:
+def _settings(node: Node, *, weighted: bool, stratified: bool) -> Settings:
     settings = Settings(
         node["test"].text(),
         node["correction"].text(),
@@ -274,7 +293,7 @@ def _settings(node: Node, *, weighted: bool) -> Settings:
         node["intervals"].text() if "intervals" in node.value else "pair",
     )
     try:
-        settings.check(weighted=weighted)
+        settings.check(weighted=weighted, stratified=stratified)
     except _ODD as error:
         msg = f"{node.name}: damaged, the settings are not valid ({error})"
         raise FormatError(msg) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -86,12 +87,12 @@ def read_summary(node: Node) -> Summary:
     return Summary(
         _frame(node["saved"]["table"], known, groups),
         node["definitions"].texts_by_name(),
-        node["left_out"].texts_by_name(),
         node["excluded"].counts_by_name(),
         node["notes"].texts(),
         node["events"].count(),
         confidence,
         tuple(groups),
+        node["left_out"].texts_by_name(),
         {name: _given(part) for name, part in node["settings"].entries().items()},
     )
 
@@ -126,38 +127,13 @@ def read_test(node: Node) -> ABTest:
 
 
 def _settings(node: Node, name: str) -> Settings:
-    caps = node["cap"].entries()
-    page_cap, window, winsorize = (
-        None if node[name].value is None else _finite(node[name])
-        for name in ("page_cap", "window", "winsorize")
-    )
-    most = node["max_events"]
-    incomplete, timezone = (
-        None if part.value is None else part.text()
-        for part in (node["incomplete"], node["timezone"])
-    )
-    settings = Settings(
-        control=node["control"].text(),
-        confidence=node["confidence"].number(),
-        correction=node["correction"].text(),
-        always_correction=node["always_correction"].text(),
-        lift=node["lift"].text(),
-        expected_n=node["expected_n"].count(),
-        cuped=node["cuped"].flag(),
-        seed=node["seed"].count(),
-        margin=node["margin"].texts_by_name(),
-        cap={metric: _finite(part) for metric, part in caps.items()},
-        page_cap=page_cap,
-        window=window,
-        winsorize=winsorize,
-        max_events=None if most.value is None else most.count(),
-        incomplete=incomplete,
-        timezone=timezone,
-        rules={
-            option: _given(part) for option, part in node["rules"].entries().items()
-        },
-        table=node["table"].flag(),
-    )
+    """Return settings, each as its type says."""
+    read: dict[str, Any] = {}
+    for each in fields(Settings):
+        part, (kind, *none) = node[each.name], str(each.type).split(" | ")
+        is_none = none and part.value is None
+        read[each.name] = None if is_none else _OF_TYPE[kind](part)
+    settings = Settings(**read)
     try:
         check_settings(settings)
     except ParameterError as error:
@@ -189,6 +165,22 @@ def _finite(node: Node) -> float:
     if not math.isfinite(value):
         node.refuse("is not a finite number")
     return value
+
+
+_OF_TYPE: Final[dict[str, Callable[[Node], Any]]] = {
+    "str": Node.text,
+    "int": Node.count,
+    "float": _finite,
+    "bool": Node.flag,
+    "Mapping[str, str]": Node.texts_by_name,
+    "Mapping[str, float]": lambda node: {
+        name: _finite(part) for name, part in node.entries().items()
+    },
+    "Mapping[str, Any]": lambda node: {
+        name: _given(part) for name, part in node.entries().items()
+    },
+}
+"""How a setting is read, by its type."""
 
 
 def _optional(node: Node, types: Types) -> pl.DataFrame | None:

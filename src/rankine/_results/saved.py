@@ -80,6 +80,7 @@ def comparison_to_json(
         "highs": [_finite(row) for row in compared.highs],
         "weights": None if compared.weights is None else _numbers(compared.weights),
         "segments": comparison._by,  # noqa: SLF001 - of our own making
+        "strata": None if compared.strata is None else compared.strata.tolist(),
         "wholes": [
             {
                 "metric": metric,
@@ -124,6 +125,7 @@ def document_of(
     """
     return {
         "run": evaluation.name,
+        "unit": evaluation.unit,
         "convention": evaluation.convention.to_dict(),
         "preset": evaluation.preset,
         "notes": list(evaluation.notes),

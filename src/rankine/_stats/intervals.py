@@ -165,7 +165,64 @@ def intervals(
     return bounds
 
 
-def _resampled(rows: list[Floats], n: int, n_resamples: int, seed: int) -> Floats:
+def macro_interval(
+    samples: Sequence[Sample],
+    *,
+    confidence: float = 0.95,
+    method: str = "bootstrap",
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """Return the interval of the mean of the numbers of several samples.
+
+    The samples are of different queries, so that their errors add up: the variance of
+    the mean of C numbers is the sum of their variances over C^2. ``bootstrap`` draws
+    queries in each sample by itself, and takes percentiles of the mean of the numbers;
+    ``t`` is Student's distribution with Satterthwaite's degrees of freedom. The
+    interval of a single sample is that of `intervals`.
+
+    References:
+        W. G. Cochran: Sampling techniques, 3rd edition, 1977, chapter 5.
+        B. Efron, R. J. Tibshirani: An introduction to the bootstrap. 1993, chapter 8.
+
+    >>> halves = [Sample(np.array([0.0, 1.0])), Sample(np.array([2.0, 3.0]))]
+    >>> macro_interval(halves, method="t", confidence=0.5)
+    Interval(low=1.2113, high=1.7887)
+    """
+    check_interval(confidence, method, n_resamples, seed)
+    tail = (1 - confidence) / 2
+    if min(sample.n for sample in samples) < 2:  # noqa: PLR2004 - without a spread
+        return Interval(math.nan, math.nan)
+    if len(samples) == 1:
+        how = {"method": method, "n_resamples": n_resamples, "seed": seed}
+        return intervals(samples, confidence=confidence, **how)[0]  # type: ignore[arg-type]
+    if method == "t":
+        return _macro_student(samples, tail)
+    drawn = np.zeros(n_resamples)
+    for place, sample in enumerate(samples):
+        # Each by draws of its own: equal ones would tie samples of the same size.
+        own = seed if place == 0 else (seed, place)
+        means = _resampled([*sample.rows], sample.n, n_resamples, own)
+        drawn += sample.summed_up(means)
+    return _percentiles(drawn / len(samples), tail)
+
+
+def _macro_student(samples: Sequence[Sample], tail: float) -> Interval:
+    from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
+
+    numbers, errors = np.array([_number_and_error(sample) for sample in samples]).T
+    parts = errors**2
+    n = np.array([sample.n for sample in samples])
+    below = float((parts**2 / (n - 1)).sum())
+    df = float(parts.sum()) ** 2 / below if below else float((n - 1).sum())
+    mean = math.fsum(numbers.tolist()) / len(samples)
+    reach = float(stdtrit(df, 1 - tail)) * math.sqrt(parts.sum()) / len(samples)
+    return Interval(mean - reach, mean + reach)
+
+
+def _resampled(
+    rows: list[Floats], n: int, n_resamples: int, seed: int | Sequence[int]
+) -> Floats:
     """Return the means of each row over resampled columns, one per resample.
 
     A resample is drawn once for all rows. Sums are exact, so that no mean depends on
@@ -191,6 +248,13 @@ def _student(sample: Sample, tail: float) -> Interval:
     """Return the interval of a mean; of a ratio of sums by its linear approximation."""
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
 
+    number, error = _mean_and_error(sample)
+    reach = float(stdtrit(sample.n - 1, 1 - tail)) * error
+    return around(number, reach, sample.kind, sample.n)
+
+
+def _mean_and_error(sample: Sample) -> tuple[float, float]:
+    """Return the number, and the standard error of the mean that it is made of."""
     n = sample.n
     means = sample.rows.mean(axis=1)
     if not sample.is_ratio:
@@ -198,10 +262,17 @@ def _student(sample: Sample, tail: float) -> Interval:
     else:
         up, down = sample.rows
         if means[1] == 0:
-            return Interval(math.nan, math.nan)
+            return math.nan, math.nan
         base = (up - means[0] / means[1] * down) / means[1]
-    reach = float(stdtrit(n - 1, 1 - tail)) * float(base.std(ddof=1)) / math.sqrt(n)
-    return around(float(sample.summed_up(means)), reach, sample.kind, n)
+    error = float(base.std(ddof=1)) / math.sqrt(n)
+    return float(sample.summed_up(means)), error
+
+
+def _number_and_error(sample: Sample) -> tuple[float, float]:
+    """Return the number and its standard error; of a geometric mean to first order."""
+    number, error = _mean_and_error(sample)
+    times = {"mean": 1.0, "sum": float(sample.n), "geometric": number}
+    return number, error * times[sample.kind]
 
 
 def around(number: float, reach: float, kind: str, n: int) -> Interval:

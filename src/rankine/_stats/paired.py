@@ -25,19 +25,45 @@ _FEW, _SOME = 13, 50
 class Differences:
     """Paired differences of several hypotheses over the same queries.
 
+    With strata, a mean is that of the means of the strata, which count the same. Its
+    variance is the sum of theirs, over the square of their number, and its degrees of
+    freedom are Satterthwaite's.
+
     Attributes:
         values: a row of differences per hypothesis, nan for a query that is not paired.
         weights: how much each query counts; None if all count the same.
+        strata: the number of the stratum of each query, from 0 on, in rising order;
+            None if there are none.
+
+    References:
+        W. G. Cochran: Sampling techniques, 3rd edition, 1977, chapter 5, with the
+        same share for every stratum.
+        F. E. Satterthwaite: An approximate distribution of estimates of variance
+        components. Biometrics Bulletin 1946. https://doi.org/10.2307/3002019
     """
 
     values: Floats
     weights: Floats | None = None
+    strata: Ints | None = None
 
     @cached_property
     def paired(self) -> Bools:
-        """Which queries each hypothesis pairs; a weight of 0 leaves one out."""
-        known = ~np.isnan(self.values)
-        return known if self.weights is None else known & (self.weights > 0)
+        """Which queries each hypothesis pairs; a weight of 0 leaves one out.
+
+        Without a query in each stratum, there is no mean, and none is paired.
+        """
+        paired = ~np.isnan(self.values)
+        if self.weights is not None:
+            paired &= self.weights > 0
+        if self.strata is not None:
+            paired &= (self._by_stratum(paired) > 0).all(axis=1, keepdims=True)
+        return paired
+
+    def _by_stratum(self, rows: AnyArray) -> Floats:
+        """Add up rows in each stratum: a row per hypothesis, a column per stratum."""
+        begins = np.flatnonzero(np.diff(self.strata, prepend=-1))  # type: ignore[type-var,arg-type]
+        sums: Floats = np.add.reduceat(rows.astype(np.float64), begins, axis=1)
+        return sums
 
     @cached_property
     def d(self) -> Floats:
@@ -59,17 +85,22 @@ class Differences:
     @cached_property
     def share(self) -> Floats:
         """What each query counts, with a mean of 1 over those that are paired."""
-        if self.weights is None:
+        if self.weights is None and self.strata is None:
             return self.paired.astype(np.float64)
-        weight = np.where(self.paired, self.weights, 0.0)
-        total = np.where(self.n > 0, weight.sum(axis=1), 1.0)
-        share: Floats = weight * (self.n / total)[:, None]
+        weight = np.where(self.paired, 1.0 if self.weights is None else self.weights, 0)
+        if self.strata is None:
+            total = np.where(self.n > 0, weight.sum(axis=1), 1.0)[:, None]
+        else:
+            totals = self._by_stratum(weight) * np.max(self.strata + 1)
+            total = np.where(self.n > 0, totals.T, 1.0).T[:, self.strata]
+        share: Floats = weight * (self.n[:, None] / total)
         return share
 
     @cached_property
     def flippable(self) -> Floats:
         """What changes its sign under a flip: a difference by its weight."""
-        return self.d if self.weights is None else self.d * self.share
+        plain = self.weights is None and self.strata is None
+        return self.d if plain else self.d * self.share
 
     @cached_property
     def mean(self) -> Floats:
@@ -79,16 +110,48 @@ class Differences:
 
     @cached_property
     def centred(self) -> Floats:
-        """What the variance of a mean is that of: w (d - mean) / mean w, else 0."""
-        centred = self.share * (self.d - self.mean[:, None])
+        """What the variance of a mean is that of: w (d - mean) / mean w, else 0.
+
+        In strata, the mean is that of the stratum.
+        """
+        mean = self.mean[:, None]
+        if self.strata is not None:
+            share = self._by_stratum(self.share)
+            mean = self._by_stratum(self.flippable) / np.where(share > 0, share, np.nan)
+            mean = mean[:, self.strata]
+        centred = np.where(self.paired, self.share * (self.d - mean), 0.0)
         centred[np.abs(centred) <= NOTHING] = 0  # where all are the same
         return centred
 
     @cached_property
     def deviation(self) -> Floats:
-        """The standard deviation of the differences; nan with fewer than two."""
+        """The standard deviation of the differences; nan with fewer than two.
+
+        In strata, it is the one that has the same standard error in a plain sample.
+        """
+        if self.strata is not None:
+            deviation: Floats = np.sqrt(self._variances.sum(axis=1) * self.n)
+            return deviation
         squares: Floats = (self.centred**2).sum(axis=1)
         return np.sqrt(squares / _or_nan(self.n - 1))
+
+    @cached_property
+    def _variances(self) -> Floats:
+        """The part of each stratum in the variance of the mean; nan with one query."""
+        n = self._by_stratum(self.paired)
+        of_one = self._by_stratum(self.centred**2) / _or_nan(n - 1)
+        variances: Floats = n * of_one / _or_nan(self.n)[:, None] ** 2
+        return variances
+
+    @cached_property
+    def df(self) -> Floats:
+        """The degrees of freedom of the standard error; nan where it has none."""
+        if self.strata is None:
+            return _or_nan(self.n - 1)
+        n, parts = _or_nan(self._by_stratum(self.paired) - 1), self._variances
+        total = parts.sum(axis=1)
+        below = (parts**2 / n).sum(axis=1)
+        return np.where(total == 0, n.sum(axis=1), _over(total**2, below))
 
     @property
     def error(self) -> Floats:
@@ -128,7 +191,7 @@ class Differences:
         """
         from scipy.special import stdtrit  # noqa: PLC0415 - scipy is slow to import
 
-        reach = stdtrit(_or_nan(self.n - 1), 0.5 + confidence / 2) * self.error
+        reach = stdtrit(self.df, 0.5 + confidence / 2) * self.error
         return self.mean - reach, self.mean + reach
 
 
@@ -146,7 +209,7 @@ def t_p(differences: Differences) -> Floats:
     """
     from scipy.special import stdtr  # noqa: PLC0415 - scipy is slow to import
 
-    p = 2 * stdtr(_or_nan(differences.n - 1), -np.abs(differences.t))
+    p = 2 * stdtr(differences.df, -np.abs(differences.t))
     return np.where((differences.n > 0) & (differences.n_moved == 0), 1.0, p)
 
 
@@ -156,9 +219,8 @@ def one_sided_p(
     """Return Student's p-values against mean <= bound, and against mean >= bound."""
     from scipy.special import stdtr  # noqa: PLC0415 - scipy is slow to import
 
-    df = _or_nan(differences.n - 1)
     t = _over(differences.mean - bound, differences.error)
-    return stdtr(df, -t), stdtr(df, t)
+    return stdtr(differences.df, -t), stdtr(differences.df, t)
 
 
 def signed_ranks(differences: Differences) -> Floats:
@@ -249,7 +311,7 @@ def _count(holds: AnyArray) -> Ints:
     return counted
 
 
-def _or_nan(n: Ints) -> Floats:
+def _or_nan(n: Ints | Floats) -> Floats:
     """Return numbers, with nan for those that are not above 0."""
     return np.where(n > 0, n, np.nan)
 

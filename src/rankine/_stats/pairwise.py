@@ -29,6 +29,7 @@ TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap", *TUKEY)
 FAMILIES = ("metric", "all")
 INTERVALS = ("pair", "simultaneous")
 _WITHOUT_WEIGHTS = ("wilcoxon", "sign", *TUKEY)
+_WITH_STRATA = ("randomization", "t")
 _FEW_MOVED = 10
 """Differences, below which nothing is called equivalent."""
 
@@ -57,7 +58,7 @@ class Settings:
     seed: int = 0
     intervals: str = "pair"
 
-    def check(self, *, weighted: bool = False) -> None:
+    def check(self, *, weighted: bool = False, stratified: bool = False) -> None:
         """Refuse settings that are not valid, or make no sense together."""
         check_choice("test", self.test, TESTS)
         check_choice("correction", self.correction, (*CORRECTIONS, "maxt", "none"))
@@ -92,6 +93,12 @@ class Settings:
         if weighted and self.test in _WITHOUT_WEIGHTS:
             others = ", ".join(test for test in TESTS if test not in _WITHOUT_WEIGHTS)
             msg = f"test={self.test!r} takes no weights; tests that do are {others}"
+            raise ParameterError(msg)
+        if stratified and self.test not in _WITH_STRATA:
+            msg = (
+                f"test={self.test!r} does not test the mean of several collections; "
+                f"tests that do are {', '.join(_WITH_STRATA)}"
+            )
             raise ParameterError(msg)
 
     @property
@@ -176,6 +183,7 @@ def compare_values(
     directions: tuple[bool | None, ...] = (),
     margins: Floats | None = None,
     wholes: Mapping[int, Whole] | None = None,
+    strata: Ints | None = None,
 ) -> Pairwise:
     """Compare systems on the queries that both of a pair have.
 
@@ -190,6 +198,8 @@ def compare_values(
         margins: per metric, the difference that does not matter; nan for none.
         wholes: the metrics that are a single number for all users, by their numbers.
             The jackknife's z-test replaces the test for them.
+        strata: the number of the stratum of each query, if a mean is that of the means
+            of strata; see `Differences`.
     """
     n_metrics, n_systems, _ = values.shape
     if settings.test in TUKEY:
@@ -202,7 +212,7 @@ def compare_values(
         pairs = [(baseline, other) for other in others]
     metric = np.repeat(np.arange(n_metrics), len(pairs))
     a, b = np.array(pairs * n_metrics, dtype=np.int64).reshape(-1, 2).T
-    differences = Differences(values[metric, b] - values[metric, a], weights)
+    differences = Differences(values[metric, b] - values[metric, a], weights, strata)
     low, high = differences.interval(settings.confidence)
     effect = differences.effect
     if settings.test == "bootstrap":

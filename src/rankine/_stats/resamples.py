@@ -10,7 +10,7 @@ from rankine._base.limits import limits
 from rankine._stats.flips import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rankine._base.arrays import Bools, Floats
 
@@ -22,7 +22,7 @@ _LEAST = -1074
 
 
 def resamples(
-    n: int, draws: int, seed: int, cells: int | None = None
+    n: int, draws: int, seed: int | Sequence[int], cells: int | None = None
 ) -> Iterator[tuple[slice, Floats]]:
     """Draw n of n queries so many times, some resamples at once.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from rankine._base.arrays import all_true
-from rankine._base.text import count
+from rankine._base.text import QUERY, count, plural
 from rankine._tables.judged import with_the_rest
 from rankine._tables.pool import Pool
 from rankine._tables.segments import NO_STEPS, starts_of
@@ -202,17 +202,20 @@ def cut(aligned: Aligned, depth: int) -> Aligned:
     )
 
 
-def apply(aligned: Aligned, rule: Convention, *, partial: bool = False) -> Aligned:
+def apply(
+    aligned: Aligned, rule: Convention, unit: str = QUERY, *, partial: bool = False
+) -> Aligned:
     """Apply what the convention says about queries, floors, pools and unjudged items.
 
-    If these are only part of the data, judgements and run need not share a query.
+    If these are only part of the data, judgements and run need not share a query, which
+    messages call by the unit.
     """
     table = aligned.table
     alone = aligned.missing == table.n_queries and table.n_queries and aligned.extra
     if alone and not partial:
-        raise no_overlap(table.n_queries, aligned.missing_ids, aligned.extra)
+        raise no_overlap(table.n_queries, aligned.missing_ids, aligned.extra, unit)
     if aligned.missing and rule.missing_run == "error":
-        raise lacking(aligned.missing, table.n_queries, aligned.missing_ids)
+        raise lacking(aligned.missing, table.n_queries, aligned.missing_ids, unit)
     if rule.negative == "error" and (table.pool.grade < 0).any():
         raise too_low(int((table.pool.grade < 0).sum()))
     if rule.negative == "keep":
@@ -297,22 +300,25 @@ def _with_unjudged_queries(table: Judged, length: Ints) -> Judged:
     )
 
 
-def no_overlap(n: int, judged: IdSequence, listed: Sequence[Any]) -> DataError:
+def no_overlap(
+    n: int, judged: IdSequence, listed: Sequence[Any], unit: str
+) -> DataError:
     """Say that judgements and run share no query, with a few ids of each."""
     ours = ", ".join(repr(value) for value in judged[:SHOWN])
     theirs = ", ".join(repr(value) for value in listed[:SHOWN])
     msg = (
-        f"0 of {n} judged queries are in the run; the judgements have {ours}, the run "
-        f"has {theirs}"
+        f"0 of {n} judged {plural(unit)} are in the run; the judgements have {ours}, "
+        f"the run has {theirs}"
     )
     return DataError(msg)
 
 
-def lacking(n: int, n_judged: int, ids: IdSequence) -> DataError:
+def lacking(n: int, n_judged: int, ids: IdSequence, unit: str) -> DataError:
     """Say that a run lacks n judged queries, if the convention refuses that."""
     names = ", ".join(map(repr, ids[:SHOWN]))
     more = ", ..." if n > SHOWN else ""
-    return DataError(f"the run lacks {n} of {n_judged} judged queries ({names}{more})")
+    who = f"{n} of {n_judged} judged {plural(unit)}"
+    return DataError(f"the run lacks {who} ({names}{more})")
 
 
 def too_low(n: int) -> DataError:

@@ -22,9 +22,11 @@ _GROUPS = {
         "experiment": "Run an experiment in YAML: metrics over many runs.",
         "gate": "Fail if a run fell below its baseline, unless within a margin.",
         "check": "Check judgements and a run before computing any metric.",
+        "convert": "Write a run or judgements in another format.",
         "reconcile": "Compute a metric as every tool does, and explain why the "
         "numbers differ.",
         "similarity": "Compare runs with each other.",
+        "fuse": "Fuse runs into one, and tune how.",
         "conventions": "List the named conventions, or show one.",
         "metrics": "List the metrics, or explain one.",
     },
@@ -33,7 +35,7 @@ _GROUPS = {
         "ab": "Show what a variant changes in a live test, and how certain that is.",
         "plan": "Compute how many users a test needs.",
         "calibrate": "Measure how often a test errs on your own users.",
-        "interleaving": "Find which of two rankings in one list users prefer.",
+        "interleaving": "Find which of two interleaved rankings users prefer.",
         "ctr": "Estimate what recommendations would have earned, from a log.",
     },
     "Reports and samples": {

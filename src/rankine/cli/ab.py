@@ -8,42 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankine.cli.online import (
+from rankine.cli.events import (
     clicks_of,
+    columns_of,
     events_of,
     metrics_of,
-    options_given,
-    parts_of_metric,
+    metrics_option,
     reading_events,
-    refuse_nameless,
+    refuse_with_users,
     rules_of,
+    users_option,
 )
 from rankine.cli.options import pairs
-from rankine.cli.output import (
-    echo_json,
-    json_option,
-    report_option,
-    width,
-    write_report,
-)
+from rankine.cli.output import print_table, report_option, table_options, write_report
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-
-metrics_option = click.option(
-    "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
-    help="ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page or roi; "
-    "or NAME=COLUMN for a mean per user, NAME=COLUMN/COLUMN for a ratio, NAME=COLUMN@"
-    "SHARE for a quantile, of the columns that rankine online --users writes or, with "
-    "--users, of those of your own table; repeatable.",
-)  # fmt: skip
-users_option = click.option(
-    "--users", metavar="COLUMN",
-    help="EVENTS is a table with a row per user, whose ids are in this column.",
-)  # fmt: skip
 
 
 @click.command()
@@ -83,8 +65,8 @@ users_option = click.option(
 )  # fmt: skip
 @click.option(
     "--winsorize", type=float, metavar="SHARE",
-    help="Cut what each user counts to this quantile over all users, such as 0.999; "
-    "there are no intervals that hold at every look then.",
+    help="Cap each user's values at this quantile over all users, such as 0.999; "
+    "there are no always-valid intervals then.",
 )  # fmt: skip
 @click.option(
     "--ratio", multiple=True, callback=pairs, metavar="VARIANT=SHARE",
@@ -104,14 +86,12 @@ users_option = click.option(
 )  # fmt: skip
 @click.option(
     "--expected-n", type=int, default=10_000, show_default=True, metavar="N",
-    help="Number of users at which the intervals that hold at every look are "
-    "tightest; fix it before the first look.",
+    help="Number of users at which always-valid intervals are tightest; fix it "
+    "before the first look.",
 )  # fmt: skip
 @reading_events
 @report_option
-@json_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV.")
-@click.option("--markdown", "as_markdown", is_flag=True, help="Print it as Markdown.")
+@table_options
 def command(
     events: str,
     metrics: tuple[str, ...],
@@ -123,14 +103,9 @@ def command(
     most: dict[str, str],
     winsorize: float | None,
     ratio: dict[str, str],
-    sql: str | None,
-    queries: str | None,
-    memory_limit: int | None,
     report: Path | None,
     title: str | None,
-    as_json: bool,  # noqa: FBT001
-    as_csv: bool,  # noqa: FBT001
-    as_markdown: bool,  # noqa: FBT001
+    form: str,
     control: str,
     segment: str | None,
     better: dict[str, str],
@@ -143,8 +118,8 @@ def command(
     """Compare the variants of a test with its control, from a log of EVENTS.
 
     Shows the difference and the lift of every metric with their intervals, p-values
-    over users, intervals that hold at every look, and whether the arms are as
-    large as they should be. EVENTS is as for rankine online.
+    over users, always-valid intervals, which hold at every look, and a check of the
+    sample ratio. EVENTS is as for rankine online.
 
     \b
     rankine ab events.parquet --control A -m ctr -m conversion_rate
@@ -152,33 +127,30 @@ def command(
     rankine ab users.csv --control A --users user_id -m ctr=clicks/views
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._online.abtest import ab_test  # noqa: PLC0415 - --help stays fast
-    from rankine._online.asked import opened  # noqa: PLC0415
+    from rankine._online.inputs import opened  # noqa: PLC0415
     from rankine._report.abtest import to_text  # noqa: PLC0415
 
-    if sum((as_json, as_csv, as_markdown)) > 1:
-        msg = "--json, --csv and --markdown cannot be combined"
-        raise click.UsageError(msg)
-    rules = rules_of(**given)
+    rules = rules_of(given)
     asked = metrics_of(metrics)
     unit, variant = rules.pop("unit", None), None
     caps: Any = rules.pop("cap", None)
     if most and caps is not None:
         msg = "--cap and --most cannot be combined: a test takes one of them"
         raise click.UsageError(msg)
-    if users is None:
-        _refuse_without_users(covariates)
-    else:
+    if users is None and covariates:
+        msg = "--covariate needs --users; for a log of events, give --cuped"
+        raise click.UsageError(msg)
+    if users is not None:
         refuse_with_users(given["columns"])
         asked = columns_of(metrics)
         unit, variant = users, given["columns"].get("variant", "variant")
         rules = {}
     if most:
         caps = _numbers("most", most)
-    log, notes = events_of(events, sql, queries, given["kinds"])
+    log, notes = events_of(events, given)
     found = opened(log, asked, unit, rules)
     log = found.data
-    if report is not None and users is None:
-        daily = daily or found.has_days
+    daily = daily or (report is not None and found.has_days)
     with _named_as("--most" if most else "--cap"):
         test = ab_test(
             log, control=control, metrics=asked, unit=unit,
@@ -190,17 +162,10 @@ def command(
             margin=margin or None, ratio=_numbers("ratio", ratio) or None,
             correction=correction, lift=lift,  # type: ignore[arg-type]
             confidence=confidence, expected_n=expected_n,
-            memory_limit=memory_limit, **rules,
+            memory_limit=given["memory_limit"], **rules,
         )  # fmt: skip
     test = replace(test, notes=(*notes, *test.notes))
-    if as_json:
-        echo_json(test.to_json())
-    elif as_csv:
-        click.echo(test.table.write_csv(), nl=False)
-    elif as_markdown:
-        click.echo(test.to_markdown())
-    else:
-        click.echo(to_text(test, width()))
+    print_table(test, form, to_text)
     if report is not None:
         sure = test.settings.confidence
         clicks, reasons = (
@@ -221,63 +186,6 @@ def _named_as(option: str) -> Iterator[None]:
             raise
         msg = f"{option} {rest}"
         raise ParameterError(msg) from None
-
-
-def _refuse_without_users(covariates: dict[str, str]) -> None:
-    """Refuse what a table of users has, and a log of events does not."""
-    if covariates:
-        msg = "--covariate needs --users; for a log of events, give --cuped"
-        raise click.UsageError(msg)
-
-
-def question_of(
-    metrics: tuple[str, ...], users: str | None, given: dict[str, Any]
-) -> dict[str, Any]:
-    """Return what `calibrate` and `users_needed` are asked of a log or a table.
-
-    These are metrics, the unit, and how events are read.
-    """
-    if users is not None:
-        refuse_with_users(given["columns"], ())
-        return {"metrics": columns_of(metrics), "unit": users}
-    return {"metrics": metrics_of(metrics), **rules_of(**given)}
-
-
-def refuse_with_users(
-    columns: dict[str, str], allowed: tuple[str, ...] = ("variant",)
-) -> None:
-    """Refuse the options for events, which a table of users has none of."""
-    known = {option.name for option in click.get_current_context().command.params}
-    for option in options_given():
-        if option.name in _OF_EVENTS:
-            more = ""
-            if option.name == "cuped" and "covariates" in known:
-                more = "; give --covariate METRIC=COLUMN"
-            msg = f"{option.opts[-1]} is for events, not for --users{more}"
-            raise click.UsageError(msg)
-    for part in columns:
-        if part not in allowed:
-            only = "".join(f"; with --users, only --col {own}= is" for own in allowed)
-            msg = f"--col {part}= is for events{only}"
-            raise click.UsageError(msg)
-
-
-_OF_EVENTS = (
-    "queries", "daily", "cuped", "kinds", "session_gap", "engaged", "unit", "cap",
-    "last_page", "exposure", "window", "max_events", "keep_duplicates",
-    "memory_limit",
-    "keep_incomplete", "timezone",
-)  # fmt: skip
-
-
-def columns_of(metrics: tuple[str, ...]) -> dict[str, Any]:
-    """Read NAME=COLUMN, where the name may be left out."""
-    columns = {}
-    for text in metrics:
-        name, sign, column = text.rpartition("=")
-        refuse_nameless(text, name, sign)
-        columns[name or column] = parts_of_metric(column)
-    return columns
 
 
 def _numbers(option: str, given: dict[str, str]) -> dict[str, float]:

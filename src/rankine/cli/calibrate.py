@@ -7,8 +7,13 @@ from typing import Any
 
 import click
 
-from rankine.cli.ab import metrics_option, question_of, users_option
-from rankine.cli.online import events_of, reading_events
+from rankine.cli.events import (
+    events_of,
+    metrics_option,
+    question_of,
+    reading_events,
+    users_option,
+)
 from rankine.cli.output import fitted, json_option, print_json
 
 
@@ -26,7 +31,7 @@ from rankine.cli.output import fitted, json_option, print_json
 )  # fmt: skip
 @click.option(
     "--winsorize", type=float, metavar="SHARE",
-    help="Cut what each user counts to this quantile over all users, such as 0.999.",
+    help="Cap each user's values at this quantile over all users, such as 0.999.",
 )  # fmt: skip
 @click.option(
     "--seed", type=int, default=0, show_default=True, metavar="N",
@@ -42,17 +47,14 @@ def command(
     cuped: bool,  # noqa: FBT001 - a flag
     winsorize: float | None,
     seed: int,
-    sql: str | None,
-    queries: str | None,
-    memory_limit: int | None,
     as_json: bool,  # noqa: FBT001
     **given: Any,
 ) -> None:
-    """Tell how often a test errs on your own users, by A/A tests.
+    """Measure how often a test errs on your own users, by A/A tests.
 
     The users in EVENTS, a log as for rankine online or a table of users, are split into
-    random halves again and again. There is no difference to find, and a correct test
-    finds one in 5 % of the splits.
+    random halves again and again. There is no difference to find, so a correct test
+    finds one in only 5 % of the splits.
 
     \b
     rankine calibrate events.parquet -m ctr -m revenue_per_user=revenue
@@ -61,10 +63,10 @@ def command(
     from rankine._online.calibrate import calibrate  # noqa: PLC0415 - --help stays fast
 
     asked = question_of(metrics, users, given)
-    log, notes = events_of(events, sql, queries, given["kinds"])
+    log, notes = events_of(events, given)
     found = calibrate(
         log, n=n, cuped=cuped, winsorize=winsorize, seed=seed,
-        memory_limit=memory_limit, **asked,
+        memory_limit=given["memory_limit"], **asked,
     )  # fmt: skip
     found = replace(found, notes=(*notes, *found.notes))
     if as_json:

@@ -15,7 +15,7 @@ from rankine.cli.output import FILE, json_option, print_json
 @click.argument("qrels", type=FILE)
 @click.argument("run", type=FILE)
 @click.option(
-    "-k", type=Whole(1), default=10, show_default=True,
+    "-k", type=Whole(1), default=10, show_default=True, metavar="K",
     help="The cutoff at which ties and unjudged items are counted.",
 )  # fmt: skip
 @json_option

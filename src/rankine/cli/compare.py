@@ -75,7 +75,7 @@ _DRAWS = 100_000
 )  # fmt: skip
 @click.option(
     "--intervals", default="pair", show_default=True, metavar="NAME",
-    help="What intervals of differences hold for: pair (each for its pair alone) or "
+    help="Intervals of differences: pair (each holds for its pair alone) or "
     "simultaneous (also for all pairs at once).",
 )  # fmt: skip
 @click.option(

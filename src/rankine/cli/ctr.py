@@ -23,35 +23,40 @@ from rankine.cli.progress import progress
 @click.argument("logged", type=FILE)
 @click.argument("recommended", type=FILE)
 @click.option(
-    "-e", "--estimator", "estimators", multiple=True,
+    "-e", "--estimator", "estimators", multiple=True, metavar="NAME",
     help=(
         "An estimator: matching, ips, snips, dm, dr, sndr, switch-dr or dros; "
         "repeatable; matching if not given."
     ),
 )  # fmt: skip
 @click.option(
-    "-k", "--top", "k", type=int, help=("Use only the first items of each list.")
-)
-@click.option("--clip", type=float, help="The largest 1 / propensity.")
+    "-k", "--top", "k", type=int, metavar="N",
+    help="Use only the first N items of each list.",
+)  # fmt: skip
 @click.option(
-    "--threshold", type=float, default=10.0, help=("The threshold of switch-dr.")
-)
-@click.option("--shrinkage", type=float, default=10.0, help="The shrinkage of dros.")
-@click.option(
-    "--convention",
-    default="rankine",
-    help=("Whose choices the numbers follow: rankine or jurity."),
+    "--clip", type=float, metavar="SIZE", help="Clip 1 / propensity at this size."
 )
 @click.option(
-    "--n", help="What the mean is over: logged (rounds) or recommended (pairs)."
-)
+    "--threshold", type=float, default=10.0, show_default=True, metavar="SIZE",
+    help="The weight above which switch-dr relies on the predictions alone.",
+)  # fmt: skip
 @click.option(
-    "--missing-propensity",
-    help=(
-        "What to do without a propensity column: error; or items, which uses 1 / "
-        "the number of items."
-    ),
-)
+    "--shrinkage", type=float, default=10.0, show_default=True, metavar="SIZE",
+    help="The shrinkage of dros.",
+)  # fmt: skip
+@click.option(
+    "--convention", default="rankine", show_default=True, metavar="NAME",
+    help="Whose choices the numbers follow: rankine or jurity.",
+)  # fmt: skip
+@click.option(
+    "--n", metavar="NAME",
+    help="What the mean is over: logged (rounds) or recommended (pairs).",
+)  # fmt: skip
+@click.option(
+    "--missing-propensity", metavar="NAME",
+    help="What to do without a propensity column: error; or items, which uses 1 / "
+    "the number of items.",
+)  # fmt: skip
 @click.option("--any-reward", is_flag=True, help="Allow rewards other than 0 and 1.")
 @click.option(
     "--col", "columns", multiple=True, callback=pairs, metavar="PART=COLUMN",
@@ -63,15 +68,17 @@ from rankine.cli.progress import progress
 )  # fmt: skip
 @reading_tables
 @click.option(
-    "--confidence",
-    type=float,
-    default=0.95,
-    help=("The confidence level of the intervals."),
-)
+    "--confidence", type=float, default=0.95, show_default=True, metavar="SHARE",
+    help="Confidence level of the intervals.",
+)  # fmt: skip
 @click.option(
-    "--method", default="t", help=("The method of the intervals: t or bootstrap.")
-)
-@click.option("--seed", type=int, default=0, help="The seed of the bootstrap.")
+    "--method", default="t", show_default=True, metavar="NAME",
+    help="The method of the intervals: t or bootstrap.",
+)  # fmt: skip
+@click.option(
+    "--seed", type=int, default=0, show_default=True, metavar="N",
+    help="The seed of the bootstrap.",
+)  # fmt: skip
 @json_option
 @click.pass_context
 def command(

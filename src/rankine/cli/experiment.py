@@ -82,7 +82,7 @@ def command(
 ) -> None:
     """Run the experiment that FILE describes: metrics over many runs.
 
-    Values that are in the output folder are not computed again: you can interrupt an
+    Values already in the output folder are not computed again: you can interrupt an
     experiment, and add runs and metrics.
 
     \b

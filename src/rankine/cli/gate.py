@@ -74,13 +74,14 @@ def command(
     as_markdown: bool,  # noqa: FBT001
     **given: Any,
 ) -> int:
-    """Fail if RUN fell below its baseline, unless surely within a margin.
+    """Fail if RUN is worse than its baseline, unless certainly within a margin.
 
-    Runs are compared query by query. Exit code 0: no query moved, or the run is not
-    worse by the margin. 1: the run is worse: it fell, perhaps by the margin or more, or
-    it returns nothing for queries that had items before. 0 if the verdict is "cannot
-    tell", or 1 with --strict. 3: the comparison would be meaningless, because the
-    judgements, the convention, a metric or the ids of items changed.
+    Runs are compared query by query. The exit code is 0 if no query moved, or if the
+    run is not worse by the margin or more. It is 1 if the run is worse: it fell, and
+    possibly by the margin or more, or it returns nothing for queries that had items
+    before. If the verdict is "cannot tell", it is 0, or 1 with --strict. It is 3 if the
+    comparison would be meaningless, because the judgements, the convention, a metric or
+    the ids of items changed.
 
     \b
     rankine gate qrels.txt good.run --baseline gate.json --update -m nDCG@10

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rankine.cli.online import events_of, naming_options
+from rankine.cli.events import naming_options, rows_of
 from rankine.cli.options import pairs
 from rankine.cli.output import fitted, json_option, print_json
 
@@ -36,7 +36,7 @@ def command(
     sql: str | None,
     as_json: bool,  # noqa: FBT001 - a flag
 ) -> None:
-    """Tell which of two rankings in one list users prefer.
+    """Find which of two interleaved rankings users prefer.
 
     LOG has a row per item and impression, with columns such as impression_id, user_id,
     team and click: a file, a folder or a pattern of CSV, NDJSON or Parquet, or - for
@@ -50,9 +50,8 @@ def command(
         interleaving_test,
     )
 
-    rows, _ = events_of(log, sql, None, None)
     drawn: Any = "team_draft" if method == "team-draft" else method
-    found = interleaving_test(rows, method=drawn, columns=columns)
+    found = interleaving_test(rows_of(log, sql), method=drawn, columns=columns)
     if as_json:
         print_json(found.to_dict())
     else:

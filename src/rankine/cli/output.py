@@ -17,7 +17,7 @@ import click
 from rankine import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import polars as pl
 
@@ -78,6 +78,47 @@ def report_option(function: Any) -> Any:
         return function(*arguments, **options)
 
     return _REPORT(title_option(with_report))
+
+
+def table_options(function: Any) -> Any:
+    """Give a command --json, --csv and --markdown, as one argument, ``form``."""
+
+    @wraps(function)
+    def with_form(*arguments: Any, **options: Any) -> Any:
+        asked = [form for form in _FORMS if options.pop(f"as_{form}")]
+        if len(asked) > 1:
+            msg = "--json, --csv and --markdown cannot be combined"
+            raise click.UsageError(msg)
+        return function(*arguments, form="".join(asked), **options)
+
+    for form, words in reversed(_FORMS.items()):
+        with_form = click.option(f"--{form}", f"as_{form}", is_flag=True, help=words)(
+            with_form
+        )
+    return with_form
+
+
+_FORMS = {
+    "json": "Print JSON.",
+    "csv": "Print the table as CSV.",
+    "markdown": "Print it as Markdown.",
+}
+
+
+def print_table(
+    found: Any, form: str, to_text: Callable[[Any, int | None], str]
+) -> None:
+    """Print a result in one of the forms of `table_options`, or else as text."""
+    if form == "csv":
+        click.echo(found.table.write_csv(), nl=False)
+    elif form == "markdown":
+        click.echo(found.to_markdown())
+    elif form == "":
+        click.echo(to_text(found, width()))
+    elif hasattr(found, "to_json"):
+        echo_json(found.to_json())
+    else:
+        print_json(found.to_dict())
 
 
 class TextPaths(NamedTuple):

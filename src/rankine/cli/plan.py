@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankine.cli.ab import metrics_option, question_of, users_option
-from rankine.cli.online import events_of, options_given, reading_events
+from rankine.cli.events import (
+    events_of,
+    metrics_option,
+    options_given,
+    question_of,
+    reading_events,
+    users_option,
+)
 from rankine.cli.output import fitted, json_option, print_json, say
 from rankine.errors import DataError
 
@@ -54,17 +60,14 @@ def command(
     power: float,
     share: float,
     confidence: float,
-    sql: str | None,
-    queries: str | None,
-    memory_limit: int | None,
     as_json: bool,  # noqa: FBT001 - a flag
     **given: Any,
 ) -> None:
-    """Tell how many users a test needs, from how much those in EVENTS vary.
+    """Compute how many users a test needs, from how much those in EVENTS vary.
 
     EVENTS is a log as for rankine online, or a table of users, from before the test;
-    or an earlier test as JSON, which rankine ab --json prints. With times, it also says
-    how many days it takes for so many users to come.
+    or an earlier test as JSON, which rankine ab --json prints. If it has times, the
+    command also says how many days it takes to get that many users.
 
     \b
     rankine plan events.parquet --effect 2% -m ctr -m conversion_rate
@@ -78,12 +81,11 @@ def command(
     if test is None:
         asked = question_of(metrics, users, given)
         asked |= {"share": share, "confidence": confidence}
-        log, notes = events_of(events, sql, queries, given["kinds"])
+        asked |= {"memory_limit": given["memory_limit"]}
+        log, notes = events_of(events, given)
         for note in notes:
             say(note)
-        records = users_needed(
-            log, effect=smallest, power=power, memory_limit=memory_limit, **asked
-        )
+        records = users_needed(log, effect=smallest, power=power, **asked)
     else:
         _refuse_of_test(events)
         records = users_needed(test, effect=smallest, power=power)

@@ -26,8 +26,9 @@ from rankine.cli.output import FILE, json_option, print_texts
     help="There are no judgements: QRELS is the run. Only for metrics of lists.",
 )  # fmt: skip
 @click.option(
-    "-m", "--metric", "metrics", multiple=True, help="A metric; AP@10 if not given."
-)
+    "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
+    help="A metric; repeatable; AP@10 if not given.",
+)  # fmt: skip
 @click.option(
     "--explain", nargs=2, metavar="FIRST SECOND",
     help="Explain the steps from one convention to another, one choice at a time.",
@@ -56,20 +57,22 @@ def command(
     rankine reconcile --no-qrels lists.csv -m Coverage@10 --train train.csv
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._conventions.presets import PRESETS  # noqa: PLC0415 - --help stays fast
+    from rankine._evaluate.plan import with_names  # noqa: PLC0415
     from rankine._evaluate.reconcile.reconcile import Reconciliation  # noqa: PLC0415
     from rankine._evaluate.reconcile.shared_data import SharedData  # noqa: PLC0415
-    from rankine._metrics.names import parse_all  # noqa: PLC0415
 
     if (run is None) != no_qrels:
         msg = "--no-qrels takes one file, the run" if run else "Missing argument 'RUN'."
         raise click.UsageError(msg)
     judged, retrieved = (None, qrels) if run is None else (qrels, run)
     refuse_stdin_twice(judged, retrieved, *(given[role] for role in OTHERS))
-    asked = [metric for text in metrics or ("AP@10",) for metric in parse_all(text)]
+    asked = [named for text in metrics or ("AP@10",) for named in with_names(text)]
     data = SharedData(judged, retrieved, said(roles=ROLES, **given))
     if verbose:
-        say_how(data.read(asked[0]))
-    shown: list[Any] = [Reconciliation(metric, data, [*PRESETS]) for metric in asked]
+        say_how(data.read(asked[0][0]))
+    shown: list[Any] = [
+        Reconciliation(metric, data, [*PRESETS], name) for metric, name in asked
+    ]
     if explain:
         shown = [reconciliation.explain(*explain) for reconciliation in shown]
     print_texts(shown, as_json=as_json)

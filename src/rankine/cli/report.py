@@ -53,7 +53,7 @@ def command(
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._experiment.experiment import load  # noqa: PLC0415 - --help stays fast
     from rankine._experiment.results import RESULTS  # noqa: PLC0415
-    from rankine._online.drawn import Drawn  # noqa: PLC0415
+    from rankine._online.results import Saved  # noqa: PLC0415
 
     if results.is_dir():
         results /= RESULTS
@@ -62,7 +62,7 @@ def command(
         msg = f"{results} would be overwritten; name another file with --output"
         raise click.UsageError(msg)
     loaded = load(results, convention=convention)
-    if isinstance(loaded, Drawn):
+    if isinstance(loaded, Saved):
         texts.check_unused("is for lists of items, not for events and tests")
         write_report(loaded, path, [results], title=title)
     else:

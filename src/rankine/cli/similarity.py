@@ -22,7 +22,7 @@ from rankine.cli.runs import run_files
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=FILE)
 @click.option(
-    "-m", "--measure", "measures", multiple=True,
+    "-m", "--measure", "measures", multiple=True, metavar="MEASURE",
     help=(
         "RBO(p=0.9), AO@10, Overlap@10, Jaccard@10, tau, rho, r, LIP@10, NDPM or FCP; "
         "RBO(p=0.9), AO@10 and Jaccard@10 if not given."
@@ -58,6 +58,7 @@ def command(
     rankine similarity *.run -m "tau(on=intersection)"
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._evaluate.similarity import compare, matrix_of, plan_of  # noqa: PLC0415
+    from rankine._evaluate.warnings import Doubts, units_of  # noqa: PLC0415
     from rankine._io import source_of  # noqa: PLC0415 - --help stays fast
     from rankine._join.by_position import all_paired  # noqa: PLC0415
     from rankine._join.lists import lists_of  # noqa: PLC0415
@@ -78,13 +79,17 @@ def command(
     ]
     if verbose:
         say_how(sources)
+    doubts = Doubts(units=units_of(sources))
     lists = [lists_of(source, keyed=True) for source in all_paired(names, sources)]
     if len(runs) > 2:  # noqa: PLR2004
         by_name = dict(zip(names, lists, strict=True))
-        matrices = [matrix_of(by_name, measure) for measure in plan.asked]  # type: ignore[arg-type]
+        matrices = [
+            matrix_of(by_name, measure, doubts)  # type: ignore[arg-type]
+            for measure in plan.asked
+        ]
         print_texts(matrices, as_json=as_json)
         return
-    result = compare(plan, lists[0], lists[1], f"{names[0]} and {names[1]}")
+    result = compare(plan, lists[0], lists[1], f"{names[0]} and {names[1]}", doubts)
     if as_json:
         print_json(record_of(result, per_query=per_query))
     else:

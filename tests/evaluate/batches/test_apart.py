@@ -180,7 +180,7 @@ def test_batches_that_share_no_query_at_all_are_refused_as_one_call_is(
         accumulator.result()
 
     assert str(batches.value) == str(once.value)
-    assert "0 of 2 judged queries are in the run" in str(once.value)
+    assert "0 of 2 judged users are in the run" in str(once.value)
     assert "have 'q1', 'q2', the run has 'r1', 'r2'" in str(once.value)
     # What comes later may still make it whole.
     accumulator.update({"q3": {"a": 1}}, {"q3": ["a"]})

@@ -109,7 +109,7 @@ def test_what_comes_late_stands_where_one_call_has_it(*, turned: bool) -> None:
     once = rk.evaluate(qrels, run, metrics, **known).notes
     assert found.notes == once
     assert once[-3:] == (
-        "1 judged query without a list: treated as an empty list",
+        "1 judged user without a list: treated as an empty list",
         "1 recommended item not in train",
         "1 recommended item without features: left out",
     )

@@ -53,7 +53,7 @@ def test_warnings_in_words() -> None:
     even = LOGGED.with_columns(pl.lit(0.5).alias("propensity"))
     assert "biased" not in " ".join(rk.ctr(even, SHOWN, "matching").warnings)
     new = SHOWN.with_columns(pl.Series("item_id", ["a", "b", "z", "c"]))
-    assert "25 % of what is recommended was never shown" in " ".join(
+    assert "25 % of the recommendations were never shown" in " ".join(
         rk.ctr(LOGGED, new, "ips").warnings
     )
     n = 400
@@ -82,9 +82,7 @@ def test_nothing_matched_is_undefined_with_the_reason() -> None:
         found = rk.ctr(LOGGED, none, estimator)
         assert math.isnan(found.value)
         assert math.isnan(found.interval.low)
-        assert found.warnings == (
-            "no round shows what is recommended, so there is no estimate",
-        )
+        assert found.warnings == ("no round shows a recommended item: no estimate",)
     assert rk.ctr(LOGGED, none, "dm").value == pytest.approx(sum(Q) / 4)
     json.dumps(rk.ctr(LOGGED, none, "ips").to_dict(), allow_nan=False)
 
@@ -92,7 +90,7 @@ def test_nothing_matched_is_undefined_with_the_reason() -> None:
 def test_switching_everything_off_is_told() -> None:
     found = rk.ctr(LOGGED, SHOWN, "switch-dr", threshold=0.1)
     assert found.value == rk.ctr(LOGGED, SHOWN, "dm").value
-    assert "no weight is left, so the model alone decides" in found.warnings
+    assert "all weights are 0: only the reward model decides" in found.warnings
 
 
 # --- refusals

@@ -64,7 +64,7 @@ def test_lists_alone_on_the_command_line() -> None:
 
     assert done.exit_code == 0
     assert "popular.csv" in done.stdout
-    assert "59 to 60 queries" in done.stdout
+    assert "59 to 60 users" in done.stdout
 
 
 @pytest.mark.parametrize(

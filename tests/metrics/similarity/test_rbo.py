@@ -274,8 +274,8 @@ def test_p_outside_its_range_is_refused(p: Any) -> None:
 
 def test_the_text_says_what_the_number_means() -> None:
     assert str(rk.rbo([1, 2, 3, 4], [2, 1, 3, 5], p=0.85)) == (
-        "RBO 0.6965 (p = 0.85), between 0.4906 and 0.8270 whatever follows; "
-        "4 ranks seen of both lists, with 72.6 % of the weight"
+        "RBO 0.6965 (p = 0.85), between 0.4906 and 0.8270 however the lists continue; "
+        "4 ranks in both, with 72.6 % of the weight"
     )
 
 

@@ -1,4 +1,4 @@
-"""Accumulator: a result from data that come in batches, or from several machines."""
+"""Accumulator: a result from data in batches, or from several machines."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ R = TypeVar("R")
 class Accumulator(Generic[R]):
     """Takes data batch by batch; the result is the same as if all had come at once.
 
-    Sums are exact, so neither the order of batches nor how they are cut changes a bit
-    of the result.
+    Sums are exact, so neither the order of the batches nor their sizes change a single
+    bit of the result.
 
     - For metrics, a batch has some queries with all of their judgements and their whole
       lists; the result is an `Evaluation`. Values per query are kept, data are not.
-    - For `ctr`, a batch has some logged rounds and what is recommended to their users;
+    - For `ctr`, a batch has some logged rounds and the recommendations to their users;
       the result is an `Estimate`, or `Estimates` if estimators are given as a list.
     - For `cross_entropy` and the other functions of predictions, a batch has two
       columns; the result is a number like theirs, or a dict of them by name if the
@@ -123,10 +123,10 @@ class Accumulator(Generic[R]):
         Args:
             metrics: names or metrics; or `ctr`; or functions of predictions, such as
                 `cross_entropy`, or their names.
-            options: those of `evaluate`, of `ctr`, or of the functions. Metrics have
-                one more, ``renumber=True``: if queries are numbered from 0 in every
-                batch, like the rows of matrices without ids, the numbers continue from
-                batch to batch.
+            options: the options of `evaluate`, of `ctr`, or of the functions. Metrics
+                have one more, ``renumber=True``: if queries are numbered from 0 in
+                every batch, like the rows of matrices without ids, the numbers continue
+                from batch to batch.
 
         >>> import rankine as rk
         >>> total = rk.Accumulator("RR", renumber=True)
@@ -142,8 +142,7 @@ class Accumulator(Generic[R]):
 
         Args:
             batch: judgements, which may be None, and a run, or a run alone; a log and
-                recommendations; what happened and what was predicted. They may come as
-                a tuple.
+                recommendations; or outcomes and predictions. They may come as a tuple.
 
         Raises:
             DataError: the batch cannot be used, or has a query that was in an earlier
@@ -170,11 +169,11 @@ class Accumulator(Generic[R]):
 
         Args:
             other: the other accumulator.
-            repeats: what happens to a query that both have: ``error`` refuses it,
-                ``first`` keeps the values here and leaves out the others, even if they
-                differ, as for samplers that repeat queries so that all processes have
-                as many; notes still count such a query in both. Only metrics with a
-                value per query that one query decides can leave it out.
+            repeats: how to treat a query that both have: ``error`` refuses it;
+                ``first`` keeps the values here and drops the others, even if they
+                differ, for samplers that repeat queries so that all processes have the
+                same number. Notes still count such a query in both. Only metrics whose
+                values depend on one query at a time allow it.
 
         >>> import rankine as rk
         >>> ours, theirs = rk.Accumulator("RR"), rk.Accumulator("RR")
@@ -214,7 +213,7 @@ class Accumulator(Generic[R]):
         return deepcopy(self)
 
     def __repr__(self) -> str:
-        """Return how many data have come."""
+        """Return how much data the accumulator has."""
         return f"Accumulator({self._total.size})"
 
 
@@ -236,7 +235,7 @@ def _total(metrics: Any, options: dict[str, Any]) -> Total[Any]:
 
 
 def _function(entry: Any) -> str | None:
-    """Return the name of a function of a log or of predictions."""
+    """Return the name of a function for logs or predictions."""
     known = {"ctr": ctr}
     known |= {name: getattr(predictions, name) for name in LOSSES}
     if isinstance(entry, str):

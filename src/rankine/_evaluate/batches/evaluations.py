@@ -55,7 +55,7 @@ class Accumulated(Evaluation):
 
 
 class Evaluations(Total[Part]):
-    """The queries that have come so far: their values, and what their lists show."""
+    """The queries so far: their values, and the items in their lists."""
 
     part: Part
 
@@ -81,19 +81,22 @@ class Evaluations(Total[Part]):
         self.part = self.nothing()
 
     def nothing(self) -> Part:
-        """Return what is kept before a batch has come."""
+        """Return the part of no batches."""
         return Part.nothing(self._plan)
 
     def read(self, *batch: Any) -> Part:
         """Evaluate judgements and a run, or a run alone."""
         qrels, run = batch if len(batch) > 1 else (None, *batch)
         if versions(self._plan.asked) != self._versions:
-            msg = "a metric was redefined after this Accumulator was made"
+            msg = (
+                "a metric was redefined after this Accumulator was made; create a new "
+                "Accumulator"
+            )
             raise ParameterError(msg)
         self._job.check(judged=qrels is not None)
         truth, source = self._job.truth(qrels, run), self._job.source(run)
         if isinstance(source, Stream):
-            source = as_rows(source, "run")  # to see also who has come in it
+            source = as_rows(source, "run")  # to know the queries in it, too
         if self._renumbers:
             n_before = self.part.came.n_places
             source = moved(source, n_before)
@@ -110,7 +113,7 @@ class Evaluations(Total[Part]):
         return part
 
     def merge(self, other: Self, *, repeats: str = "error") -> None:
-        """Add what another one has, with its queries numbered on if that was asked."""
+        """Add the data of another one; with renumber, its queries are numbered on."""
         if repeats == "first" and other.terms == self.terms:
             fewer = copy(other)
             fewer.part = self._without_repeats(other.part)
@@ -137,7 +140,7 @@ class Evaluations(Total[Part]):
         super().merge(shifted)
 
     def _without_repeats(self, other: Part) -> Part:
-        """Return other batches without the queries that have come before."""
+        """Return other batches without the queries that are here already."""
         if self.part.came.n_places and other.came.n_places:
             msg = (
                 "repeats='first' needs query ids, since without them equal numbers are "
@@ -168,7 +171,7 @@ class Evaluations(Total[Part]):
         return replace(other, queries=groups, numbers=numbers)
 
     def add(self, part: Part) -> None:
-        """Add what is kept of other queries."""
+        """Add the part of other queries."""
         ours = self.part
         ours.came.check(part.came, self._plan.catalog)
         by_place = ours.came.n_places > 0 and part.came.n_places > 0
@@ -186,7 +189,7 @@ class Evaluations(Total[Part]):
         if self.n_batches and not came.has_rows:
             raise no_rows(name)
         if any(reads_judged_queries(group) for group in plan.groups):
-            came.refuse_apart()
+            came.refuse_apart(part.findings.unit)
         for group, queries in zip(plan.groups, part.queries, strict=True):
             for _, metric, _ in group.members:
                 _refuse_sample(metric, queries.n)
@@ -200,12 +203,12 @@ class Evaluations(Total[Part]):
 
     @property
     def _size(self) -> int | None:
-        """How many items the catalogue has, if nothing else is known of it."""
+        """The number of items in the catalogue, if nothing else is known about it."""
         catalog = self._job.catalog
         return catalog if isinstance(catalog, int) else None
 
     def _refuse_items(self, shown: set[str]) -> None:
-        """Refuse lists that show more items than the catalogue has."""
+        """Refuse lists with more different items than the catalogue has."""
         if self._size is not None and len(shown) > self._size:
             msg = (
                 f"the catalogue has {count(self._size, 'item')}, but the batches show "
@@ -215,7 +218,7 @@ class Evaluations(Total[Part]):
 
     @property
     def terms(self) -> tuple[Any, ...]:
-        """What two accumulators must have in common."""
+        """The settings that two accumulators must have in common."""
         job, options = self._job, self._job.options
         weights = None if job.weights is None else job.weights.key
         return (
@@ -227,11 +230,12 @@ class Evaluations(Total[Part]):
     @property
     def rows(self) -> str:
         """How many queries there are, in words."""
-        return count(max(queries.n for queries in self.part.queries), "query")
+        n = max(queries.n for queries in self.part.queries)
+        return count(n, self.part.findings.unit)
 
 
 def _items_of(table: Any) -> set[str]:
-    """Return the items that lists show, by their texts, as ids may be of two types."""
+    """Return the items in lists, by their texts, as ids may be of two types."""
     if not isinstance(table, Listed) or table.items is None:
         return set()
     return set(map(str, table.items.gather(np.flatnonzero(table.table.shown(None)))))
@@ -271,7 +275,7 @@ def _refuse(metric: Metric, bound: Metric, job: Job) -> None:
     if across.given and features is not None and features.topic is not None:
         return
     give = f"give {across.given}, or " if across.given else ""
-    # Not what batches would refuse as well: to draw from lists that are not kept.
+    # No advice to draw from lists, which batches refuse as well.
     fact = metric.fact
     drawn = {_SAMPLE, *(key for key, (on, _) in fact.matters.items() if on == _SAMPLE)}
     kept = tuple(pair for pair in metric.params if pair[0] not in drawn)
@@ -293,5 +297,5 @@ def _refuse_sample(metric: Metric, n_queries: int) -> None:
 
 
 def _unrounded(rule: Convention) -> Convention:
-    """Return the rule of a part of the data: nothing is rounded or missing yet."""
+    """Return the rule for a part of the data, where nothing is rounded or missing."""
     return rule.replace(nothing="nan", decimals=None)

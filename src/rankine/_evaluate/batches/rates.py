@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Rates(Total[Rounds]):
-    """The rounds that have come so far.
+    """The rounds so far.
 
-    Rounds that match are kept, others are counted by what is predicted there.
+    Matching rounds are kept; others are counted by their predictions.
     """
 
     terms: Question
@@ -31,7 +31,7 @@ class Rates(Total[Rounds]):
         self.terms = Question(**options, engine="memory")
 
     def read(self, *batch: Any) -> Rounds:
-        """Match a log with what is recommended to its users."""
+        """Match a log with the recommendations to its users."""
         check_pair(batch, "tables, a log and recommendations")
         return self.terms.tally(*batch, own=True).rounds
 

@@ -1,4 +1,4 @@
-"""Total: what all batches add up to, for any kind of data; and losses."""
+"""Total: the sum of all batches, for any kind of data; and losses."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ P = TypeVar("P")
 
 
 class Total(ABC, Generic[P]):
-    """What has come so far, of one kind of data.
+    """The data so far, of one kind.
 
     Attributes:
-        terms: the metrics and options, which are the same in all that is merged.
-        part: what is kept of all batches; None if none has come.
-        n_batches: how many have come.
+        terms: the metrics and options, which must agree for a merge.
+        part: the sum of all batches; None if there are none.
+        n_batches: the number of batches.
     """
 
     terms: Any
@@ -33,11 +33,11 @@ class Total(ABC, Generic[P]):
 
     @abstractmethod
     def read(self, *batch: Any) -> P:
-        """Return what is kept of a batch."""
+        """Return the part of a batch."""
 
     @abstractmethod
     def add(self, part: P) -> None:
-        """Add what is kept of other batches, which stays as it is."""
+        """Add the part of other batches, which stays as it is."""
 
     @abstractmethod
     def result(self) -> Any:
@@ -50,7 +50,7 @@ class Total(ABC, Generic[P]):
 
     @property
     def size(self) -> str:
-        """How much has come, in words."""
+        """The amount of data so far, in words."""
         return f"{self.rows} in {count(self.n_batches, 'batch')}"
 
     def update(self, *batch: Any) -> None:
@@ -63,11 +63,11 @@ class Total(ABC, Generic[P]):
         self.part, self.n_batches = self.nothing(), 0
 
     def nothing(self) -> P | None:
-        """Return what is kept before a batch has come."""
+        """Return the part of no batches."""
         return None
 
     def merge(self, other: Self, *, repeats: str = "error") -> None:
-        """Add what another one has; what repeats has no ids here."""
+        """Add the data of another one, whose rows have no ids."""
         if repeats != "error":
             msg = f"repeats={repeats!r} is for metrics, whose queries have ids"
             raise ParameterError(msg)
@@ -98,7 +98,7 @@ def check_pair(batch: tuple[Any, ...], words: str) -> None:
 
 
 class Losses(Total[dict[str, LossSums]]):
-    """What rows add up to, for some losses of predictions."""
+    """Sums over rows, for some losses of predictions."""
 
     def __init__(
         self, names: Sequence[str], options: dict[str, Any], *, several: bool
@@ -126,8 +126,8 @@ class Losses(Total[dict[str, LossSums]]):
         return dict.fromkeys(self.terms, LossSums())
 
     def read(self, *batch: Any) -> dict[str, LossSums]:
-        """Add up what happened and what was predicted."""
-        check_pair(batch, "columns, what happened and what was predicted")
+        """Add up outcomes and predictions."""
+        check_pair(batch, "columns, outcomes and predictions")
         return {
             name: LOSSES[name].gather(*batch, **choices)
             for name, choices in self.terms.items()
@@ -138,7 +138,7 @@ class Losses(Total[dict[str, LossSums]]):
         self.part = {name: sums + part[name] for name, sums in self.part.items()}
 
     def result(self) -> Any:
-        """Return the losses of all rows, by name if they were asked for as a list."""
+        """Return the loss of all rows, or a dict of losses if a list was asked for."""
         losses = {
             name: LOSSES[name].made(self.part[name], choices)
             for name, choices in self.terms.items()
@@ -147,12 +147,12 @@ class Losses(Total[dict[str, LossSums]]):
 
     @property
     def rows(self) -> str:
-        """How many there are, in words."""
+        """How many rows there are, in words."""
         return count(next(iter(self.part.values())).n, "row")
 
 
 def _options(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that a loss takes, as given or as they are by default."""
+    """Return the options of a loss, as given or by default."""
     function = getattr(predictions, name)
     return {
         parameter.name: options.get(parameter.name, parameter.default)

@@ -1,1 +1,1 @@
-"""Comparing systems: their values side by side, tests, and what moved."""
+"""Comparing systems: their values side by side, tests, and the queries that moved."""

@@ -1,18 +1,14 @@
-"""compare: is one system better than another, and how sure is that."""
+"""compare: whether one system is better than another, and how certain that is."""
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankine._base.checks import check_choice, check_number
-from rankine._base.paths import told_apart
 from rankine._base.text import count
 from rankine._evaluate.compare.comparison import Comparison
 from rankine._evaluate.compare.side_by_side import evaluate_each
@@ -20,11 +16,12 @@ from rankine._evaluate.compare.system_values import Column, SystemValues
 from rankine._evaluate.compare.whole_runs import check_whole, whole_notes, whole_of
 from rankine._evaluate.evaluate import DEFAULT, prepare
 from rankine._evaluate.intervals import draw_intervals
-from rankine._evaluate.notes import few
+from rankine._evaluate.notes import few, said_once
 from rankine._evaluate.options import options_of
 from rankine._evaluate.summary import has_no_weights
 from rankine._evaluate.worst import table_of
 from rankine._metrics.names import canonical_name, parse
+from rankine._runs.several import runs_of
 from rankine._stats.paired import DRAWS
 from rankine._stats.pairwise import Settings
 from rankine.errors import DataError, ParameterError
@@ -36,7 +33,7 @@ if TYPE_CHECKING:
     from rankine._evaluate.result import Evaluation
     from rankine._metrics.metric import Metric
 
-_KEEP = 10
+KEEP = 10
 """How many first items of each list are kept, for queries that moved."""
 
 
@@ -55,7 +52,7 @@ def compare(
     draws: int = DRAWS,
     seed: int = 0,
     intervals: str = "pair",
-    keep: int | None = _KEEP,
+    keep: int | None = KEEP,
     convention: str | Convention = "rankine",
     **options: Any,
 ) -> Comparison:
@@ -68,7 +65,7 @@ def compare(
         runs: name -> run, in any form that `evaluate` takes; or a list of paths or a
             pattern such as ``runs/*.txt``, whose runs are named after their files.
         metrics: names or metrics, each with a value per query; or with a single number
-            for a whole run, such as ``Coverage``, which is compared by the jackknife.
+            for a whole run, such as ``Coverage``, which are compared by the jackknife.
         baseline: the name of the system that all others are compared with; without it,
             every pair is compared.
         test: ``randomization`` (paired, by flipping signs), ``t``, ``wilcoxon``,
@@ -76,8 +73,8 @@ def compare(
             ``randomized_tukey_hsd``.
         correction: how p-values are corrected for the number of pairs: ``holm``,
             ``bonferroni``, ``bh``, ``maxt`` (with randomization) or ``none``.
-        family: what is corrected together: ``metric``, the pairs of each metric; or
-            ``all``.
+        family: which p-values are corrected together: ``metric``, those of the pairs
+            of each metric; or ``all``.
         confidence: the level of intervals; verdicts are given at 1 - confidence.
         margin: the difference that does not matter, for verdicts of equivalence: a
             number for all metrics, or {metric: number}.
@@ -86,9 +83,9 @@ def compare(
             segments; for `Comparison.segments` and `Comparison.gaps`.
         draws: how many random flips, resamples or permutations.
         seed: the seed of the draws.
-        intervals: ``pair``, each interval of a difference is of its pair alone, though
-            p-values are corrected for all pairs; or ``simultaneous``, there is also an
-            interval that holds for all pairs of the family at once.
+        intervals: ``pair``, the interval of a difference holds for its pair alone,
+            although p-values are corrected for all pairs; or ``simultaneous``, there
+            are also intervals that hold for all pairs of the family at once.
         keep: how many first items of each list to keep, for `Comparison.moved`; with
             None, it shows only the judged ones among the first ten.
         convention: whose choices the numbers follow.
@@ -127,15 +124,16 @@ def compare_runs(
 ) -> Comparison:
     """Evaluate runs, by their names, and compare them; see `compare`.
 
-    Whatever can be checked without data is checked first. Judgements are read once.
+    Everything that can be checked without data is checked first. Judgements are read
+    once.
     """
     settings.check(weighted=job.options.weights is not None)
     check_systems(tuple(runs), baseline)
-    for asked, bound in zip(job.plan.asked, job.plan.bound, strict=True):
+    for name, bound in zip(job.plan.labels, job.plan.bound, strict=True):
         if bound.fact.without is None:
-            check_metric(asked, bound)
+            check_metric(name, bound)
         else:
-            check_whole(asked, bound, settings, segmented=by is not None)
+            check_whole(name, bound, settings, segmented=by is not None)
     job.check(judged=qrels is not None)
     margins = margins_of(margin, job.plan.labels)
     truth = job.truth(qrels, *runs.values())
@@ -168,7 +166,7 @@ def compare_evaluations(
                 table_of(evaluation, label),
             )
             if metric not in wholes:
-                if summary.parts is not None:  # pooled by the convention
+                if summary.parts is not None:  # the convention pools it
                     raise no_mean(label)
                 column = Column(table.ids, summary.values, summary.weights)
                 columns[metric, system] = column
@@ -192,37 +190,8 @@ def compare_evaluations(
     )
 
 
-def runs_of(runs: Any) -> dict[str, Any]:
-    """Return runs by their names: as given, or named after their files."""
-    if isinstance(runs, (str, PathLike)):
-        paths = sorted(glob.glob(str(runs), recursive=True))  # noqa: PTH207 - a pattern
-        if not paths:
-            msg = f"no file matches {str(runs)!r}"
-            raise DataError(msg)
-        runs = paths
-    if isinstance(runs, (list, tuple)) and all(
-        isinstance(run, (str, PathLike)) for run in runs
-    ):
-        names = told_apart([Path(run) for run in runs])
-        if len(set(names)) < len(names):
-            msg = f"two runs have the same name: {', '.join(names)}"
-            raise ParameterError(msg)
-        runs = dict(zip(names, runs, strict=True))
-    if not isinstance(runs, Mapping):
-        msg = (
-            "runs must be a mapping from name to run, a list of paths or a pattern, "
-            f"got {type(runs).__name__}"
-        )
-        raise ParameterError(msg)
-    named = {str(name): run for name, run in runs.items()}
-    if len(named) < len(runs):
-        msg = f"two runs have the same name as text: {', '.join(map(str, runs))}"
-        raise ParameterError(msg)
-    return named
-
-
 def check_systems(names: tuple[str, ...], baseline: str | None) -> None:
-    """Refuse fewer than two systems, names that are no text, an unknown baseline."""
+    """Refuse fewer than two systems, names that are not text, an unknown baseline."""
     if len(names) < 2:  # noqa: PLR2004 - nothing to compare
         what = f"only {names[0]}" if names else "none"
         msg = f"a comparison needs at least two systems, got {what}"
@@ -240,10 +209,10 @@ def check_baseline(baseline: str | None, names: tuple[str, ...]) -> None:
         check_choice("baseline", baseline, names)
 
 
-def check_metric(asked: Metric, bound: Metric) -> None:
+def check_metric(name: str, bound: Metric) -> None:
     """Refuse a metric whose number is not a mean over queries."""
     if not is_mean(bound):
-        raise no_mean(str(asked))
+        raise no_mean(name)
 
 
 def is_mean(bound: Metric) -> bool:
@@ -291,7 +260,7 @@ def _same(name: str, labels: tuple[str, ...]) -> str | None:
 
 
 def unpaired(compared: SystemValues) -> list[str]:
-    """Say which queries only some systems have; refuse two that share none."""
+    """Return notes on queries that only some systems have; refuse two without any."""
     notes = []
     there = ~np.isnan(compared.values)
     for metric, label in enumerate(compared.metrics):
@@ -301,7 +270,7 @@ def unpaired(compared: SystemValues) -> list[str]:
             if len(missing):
                 who = few([compared.queries[query] for query in missing])
                 notes.append(
-                    f"{label}: {count(len(missing), 'query')} without a value in "
+                    f"{label}: {count(len(missing), compared.unit)} without a value in "
                     f"{name} ({who}), left out of its pairs"
                 )
         if not everyone.any() and there[metric].any():
@@ -315,31 +284,14 @@ def _refuse_apart(compared: SystemValues, there: Any, label: str) -> None:
         zip(compared.systems, there, strict=True), 2
     ):
         if not (ours & theirs).any():
-            msg = f"{a} and {b} have no query in common for {label}"
+            msg = f"{a} and {b} have no {compared.unit} in common for {label}"
             raise DataError(msg)
 
 
 def contested(plan: Plan) -> list[str]:
-    """Say why the means of some metrics are contested."""
+    """Return notes on metrics whose means are contested."""
     return [
         f"{label}: {metric.fact.contested}"
         for label, metric in zip(plan.labels, plan.asked, strict=True)
         if metric.fact.contested
-    ]
-
-
-def said_once(by_run: Mapping[str, Iterable[str]]) -> list[str]:
-    """Say the notes of runs, those that all of them have without their names."""
-    whose: dict[str, list[str]] = {}
-    for name, notes in by_run.items():
-        for note in notes:
-            whose.setdefault(note, []).append(name)
-    return [
-        said
-        for note, names in whose.items()
-        for said in (
-            [note]
-            if len(names) == len(by_run)
-            else [f"{name}: {note}" for name in names]
-        )
     ]

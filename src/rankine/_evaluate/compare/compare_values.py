@@ -1,122 +1,256 @@
-"""compare_values: systems compared by values that were computed elsewhere."""
+"""compare_values: systems compared by values that were computed before."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from rankine._base.checks import check_flag
-from rankine._evaluate.compare.compare import check_systems, margins_of, unpaired
+from rankine._evaluate.compare.compare import (
+    check_systems,
+    compare_evaluations,
+    margins_of,
+    unpaired,
+)
 from rankine._evaluate.compare.comparison import Comparison
 from rankine._evaluate.compare.system_values import SystemValues
+from rankine._evaluate.compare.values import named, systems_of
+from rankine._evaluate.notes import few
+from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import mean_of
-from rankine._io.frames import is_frame, open_frame
-from rankine._stats.functions import LARGEST
+from rankine._io.frames import is_frame
+from rankine._metrics.metric import Metric
+from rankine._metrics.names import canonical_name, parse
 from rankine._stats.intervals import Sample
 from rankine._stats.intervals import intervals as intervals_of
 from rankine._stats.paired import DRAWS
 from rankine._stats.pairwise import Settings
-from rankine.errors import DataError, ParameterError
+from rankine.errors import DataError, ParameterError, UsageError
 
 if TYPE_CHECKING:
-    from rankine._base.arrays import Floats
+    from rankine._evaluate.compare.values import Values
 
 
 def compare_values(
-    frame: Any,
+    values: Any,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
     *,
     baseline: str | None = None,
     test: str = "randomization",
     correction: str = "holm",
+    family: str = "metric",
     confidence: float = 0.95,
-    margin: float | None = None,
-    higher_is_better: bool = True,
+    margin: float | Mapping[str, float] | None = None,
+    higher_is_better: bool | Mapping[str, bool] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
     intervals: str = "pair",
 ) -> Comparison:
-    """Compare systems by values that were computed elsewhere.
+    """Compare systems by values that were computed before, or by another tool.
 
     Args:
-        frame: a frame with a column ``query`` and a column of values per system; a
-            missing value leaves the query out of that system's pairs.
+        values: {name: what a system has}. That is an evaluation, of `evaluate` or of an
+            `Accumulator`; {query: {metric: value}}, as pytrec_eval returns it, or
+            {query: value}; the path of what ``trec_eval -q`` printed; values of
+            ir_measures, with query_id, measure and value; or a frame with a column
+            ``query`` and one per metric. Or all systems at once: a list of evaluations,
+            paths or a pattern of files, a frame with the columns query, run, metric and
+            value, or a frame with a column ``query`` and one per system. A missing
+            value leaves the query out of that system's pairs.
+        metrics: which metrics are compared; all that every system has if not given.
         baseline: as in `compare`.
         test: as in `compare`.
         correction: as in `compare`.
+        family: as in `compare`.
         confidence: as in `compare`.
-        margin: the difference that does not matter.
-        higher_is_better: whether larger values are better.
+        margin: as in `compare`.
+        higher_is_better: whether larger values are better, for all metrics or by
+            metric. If not given, as rankine knows it for its own metrics; else yes.
         draws: as in `compare`.
         seed: as in `compare`.
         intervals: as in `compare`.
 
     Returns:
-        The comparison, of one metric that is called ``value``.
+        The comparison. A metric without a name is called ``value``. Metrics of two
+        systems are the same if their names stand for the same metric of rankine, such
+        as ``ndcg_cut_10`` and ``nDCG@10``.
 
-    >>> import polars as pl
     >>> import rankine as rk
-    >>> frame = pl.DataFrame(
-    ...     {"query": [1, 2, 3], "x": [0.1, 0.2, 0.3], "y": [0.2, 0.3, 0.5]}
-    ... )
-    >>> rk.compare_values(frame, test="sign").pairwise.select("a", "b", "p").row(0)
-    ('x', 'y', 0.25)
+    >>> x = {"q1": {"map": 0.1}, "q2": {"map": 0.2}, "q3": {"map": 0.3}}
+    >>> y = {"q1": {"map": 0.2}, "q2": {"map": 0.3}, "q3": {"map": 0.5}}
+    >>> found = rk.compare_values({"x": x, "y": y}, test="sign")
+    >>> found.pairwise.select("metric", "a", "b", "p").row(0)
+    ('map', 'x', 'y', 0.25)
     """
-    settings = Settings(test, correction, "metric", confidence, draws, seed, intervals)
+    settings = Settings(test, correction, family, confidence, draws, seed, intervals)
     settings.check()
-    check_flag("higher_is_better", higher_is_better)
-    if not is_frame(frame):
-        msg = (
-            "compare_values takes a frame with a column 'query' and a column per "
-            f"system, got {type(frame).__name__}"
+    _check_directions(higher_is_better)
+    evaluations = {} if is_frame(values) else named(values)
+    _refuse_other_rules(evaluations)
+    if _are_alike(evaluations) and higher_is_better is None:
+        check_systems(tuple(evaluations), baseline)
+        known = [*next(iter(evaluations.values())).summaries]
+        labels = tuple(_chosen(metrics, known).values())
+        margins = margins_of(margin, labels)
+        return compare_evaluations(
+            evaluations, settings, baseline, margins, only=labels
         )
-        raise ParameterError(msg)
-    part = open_frame(frame, "the frame")
-    if "query" not in part.names:
-        msg = f"the frame has no column 'query'; it has {', '.join(part.names)}"
-        raise DataError(msg)
-    table, _ = part.load(part.names, ())
-    queries = table["query"].to_list()
-    for row, query in enumerate(queries, 1):
-        if query is None or query != query:  # noqa: PLR0124 - nan
-            msg = f"row {row} of the frame has no query; give each row one"
-            raise DataError(msg)
-    if len({str(query) for query in queries}) < len(queries):
-        msg = "a query appears twice in the frame; give each query one row"
-        raise DataError(msg)
-    names = tuple(name for name in table.columns if name != "query")
-    check_systems(names, baseline)
-    order = sorted(range(len(queries)), key=lambda row: str(queries[row]))
-    columns = [_numbers_of(table, name)[order] for name in names]
-    values = np.stack(columns)[None, :, :]
-    means = np.array([[mean_of(column, None, None) for column in columns]])
-    pairs = zip(columns, means[0].tolist(), strict=True)
-    samples = [Sample(column, number=mean) for column, mean in pairs]
-    bounds = intervals_of(samples, confidence=confidence, seed=seed)
-    lows, highs = np.array(bounds).T[:, None, :]
-    compared = SystemValues(
-        names, ("value",), [queries[row] for row in order], values, means, lows, highs,
-        (higher_is_better,),
-    )  # fmt: skip
-    margins = margins_of(margin, ("value",))
-    notes = tuple(unpaired(compared))
+    found = systems_of(values)
+    check_systems(tuple(found.values), baseline)
+    shared, notes = _shared(found.values)
+    chosen = _chosen(metrics, [*shared])
+    margins = margins_of(margin, tuple(chosen))
+    directions = _directions([*chosen], higher_is_better)
+    named_by = {name: shared[label] for name, label in chosen.items()}
+    compared = _compared(found.values, named_by, directions, settings)
     return Comparison(
-        compared, settings, baseline=baseline, margins=margins, notes=notes
+        compared,
+        settings,
+        baseline=baseline,
+        margins=margins,
+        notes=(*unpaired(compared), *notes, *found.notes),
     )
 
 
-def _numbers_of(table: pl.DataFrame, name: str) -> Floats:
-    """Return a column of values as floats, nan where there is none."""
-    column = table[name]
-    if not column.dtype.is_numeric():
-        msg = f"column {name} holds {column.dtype}; expected the values of a system"
+def _refuse_other_rules(systems: Mapping[str, Any]) -> None:
+    """Refuse evaluations whose numbers follow two conventions."""
+    rules = {
+        name: each.convention
+        for name, each in systems.items()
+        if isinstance(each, Evaluation)
+    }
+    first = next(iter(rules), "")
+    for name, rule in rules.items():
+        if rule != rules[first]:
+            msg = (
+                f"{first} and {name} were evaluated by different conventions, so their "
+                "values cannot be compared; evaluate both by the same"
+            )
+            raise ParameterError(msg)
+
+
+def _are_alike(systems: Mapping[str, Any]) -> bool:
+    """Say whether all systems are evaluations by the same metrics."""
+    found = [each for each in systems.values() if isinstance(each, Evaluation)]
+    labels = {tuple(each.summaries) for each in found}
+    return len(labels) == 1 and len(found) == len(systems)
+
+
+def _chosen(metrics: Any, known: Sequence[str]) -> dict[str, str]:
+    """Return the metrics asked for, all if none is: {name asked for: known name}."""
+    if metrics is None:
+        return {label: label for label in known}
+    single = isinstance(metrics, (str, Metric))
+    chosen = {}
+    for name in map(str, [metrics] if single else metrics):
+        label = _same(name, known)
+        if label is None:
+            msg = f"{name} is not among the metrics of all systems: {', '.join(known)}"
+            raise ParameterError(msg)
+        chosen[name] = label
+    return chosen
+
+
+def _same(name: str, labels: Iterable[str]) -> str | None:
+    """Return the one of some labels that stands for the same metric as a name."""
+    if name in labels:
+        return name
+    wanted = canonical_name(name)
+    return next((label for label in labels if canonical_name(label) == wanted), None)
+
+
+def _shared(
+    systems: Mapping[str, Values],
+) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Return the metrics that all systems have, by the names that each has for them.
+
+    Also returns notes on those that are left out or have two names.
+    """
+    shared: dict[str, dict[str, str]] = {}
+    notes: list[str] = []
+    first, *others = systems
+    for label in systems[first]:
+        names = {first: label}
+        for other in others:
+            own = _same(label, systems[other])
+            if own is None:
+                break
+            names[other] = own
+        else:
+            shared[label] = names
+            also = {f"{own} in {name}" for name, own in names.items() if own != label}
+            notes += [f"{label} is called {where}" for where in sorted(also)]
+    if not shared:
+        have = (f"{name} has {few([*own])}" for name, own in systems.items())
+        msg = f"the systems have no metric in common: {'; '.join(have)}"
         raise DataError(msg)
-    numbers: Floats = column.cast(pl.Float64).fill_null(np.nan).to_numpy().copy()
-    odd = np.flatnonzero(np.abs(numbers) > LARGEST)
-    if len(odd):
-        query = table["query"][int(odd[0])]
-        odd_value = f"column {name} has {numbers[odd[0]]} for query {query!r}"
-        msg = f"{odd_value}; expected a finite number of at most {LARGEST:g} in size"
-        raise DataError(msg)
-    return numbers
+    for name, values in systems.items():
+        used = {names[name] for names in shared.values()}
+        left = [label for label in values if label not in used]
+        if left:
+            notes.append(f"{few(left)} of {name}: left out, as not all systems have it")
+    return shared, notes
+
+
+def _check_directions(better: Any) -> None:
+    flags = better.values() if isinstance(better, Mapping) else [better]
+    for flag in flags:
+        if flag is not None:
+            check_flag("higher_is_better", flag)
+
+
+def _directions(
+    labels: Sequence[str],
+    better: bool | Mapping[str, bool] | None,  # noqa: FBT001 - as the user gives it
+) -> tuple[bool | None, ...]:
+    """Say for each metric whether larger values are better."""
+    if isinstance(better, bool):
+        return (better,) * len(labels)
+    said = {}
+    for name, flag in (better or {}).items():
+        label = _same(name, labels)
+        if label is None:
+            msg = f"higher_is_better is given for {name}, which is not among "
+            raise ParameterError(msg + ", ".join(labels))
+        said[label] = flag
+    return tuple(said.get(label, _known_direction(label)) for label in labels)
+
+
+def _known_direction(label: str) -> bool | None:
+    try:
+        return parse(label).higher_is_better
+    except UsageError:
+        return True
+
+
+def _compared(
+    systems: Mapping[str, Values],
+    shared: Mapping[str, Mapping[str, str]],
+    directions: tuple[bool | None, ...],
+    settings: Settings,
+) -> SystemValues:
+    """Bring the values of systems to the same queries, and sum them up."""
+    columns = {
+        (metric, system): systems[name][own]
+        for metric, names in enumerate(shared.values())
+        for system, (name, own) in enumerate(names.items())
+    }
+    queries = {str(query): query for own in columns.values() for query in own}
+    place = {text: number for number, text in enumerate(sorted(queries))}
+    values = np.full((len(shared), len(systems), len(place)), np.nan)
+    for key, own in columns.items():
+        rows = [place[str(query)] for query in own]
+        values[key][rows] = [*own.values()]
+    every = [column for by_system in values for column in by_system]
+    means = [mean_of(column, None, None) for column in every]
+    pairs = zip(every, means, strict=True)
+    samples = [Sample(column, number=mean) for column, mean in pairs]
+    bounds = intervals_of(samples, confidence=settings.confidence, seed=settings.seed)
+    shape = values.shape[:2]
+    lows, highs = np.array(bounds).reshape(*shape, 2).transpose(2, 0, 1)
+    return SystemValues(
+        tuple(systems), tuple(shared), [queries[text] for text in place], values,
+        np.array(means).reshape(shape), lows, highs, directions,
+    )  # fmt: skip

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.checks import check_count, check_number
+from rankine._base.checks import check_count, check_flag, check_number
 from rankine._base.records import cached_property
 from rankine._evaluate.compare.doubtful_tests import warnings_of_tests
 from rankine._evaluate.compare.moved_queries import Moved, moved_queries
 from rankine._evaluate.compare.segments import gap_table, segment_table, segments_of
 from rankine._evaluate.compare.whole_runs import whole_warnings
 from rankine._evaluate.report_methods import DrawnComparison
+from rankine._evaluate.scalars import safe_label, safe_names_of, scalars_of
+from rankine._stats.intervals import Interval
 from rankine._stats.pairwise import Pairwise, Settings, compare_values
 from rankine._stats.risk import Risk, risk_of
 from rankine.errors import ParameterError, nearest
@@ -67,7 +69,9 @@ class Comparison(DrawnComparison):
         self.margins = dict(margins or {})
         self.evaluations = dict(evaluations or {})
         self._notes = notes
-        self._by = None if by is None else segments_of(by, compared.queries)
+        self._by = (
+            None if by is None else segments_of(by, compared.queries, compared.unit)
+        )
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -84,6 +88,11 @@ class Comparison(DrawnComparison):
         """The ids of the queries that at least one system has."""
         return self._compared.queries
 
+    @property
+    def unit(self) -> str:
+        """What results call a query: ``query``; or ``user``, if all runs say so."""
+        return self._compared.unit
+
     @cached_property
     def pairs(self) -> Pairwise:
         """Every pair, as columns of numbers."""
@@ -97,6 +106,7 @@ class Comparison(DrawnComparison):
             directions=compared.directions,
             margins=np.array(margins) if self.margins else None,
             wholes=compared.wholes,
+            strata=compared.strata,
         )
 
     @cached_property
@@ -142,12 +152,12 @@ class Comparison(DrawnComparison):
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
-        """A letter per system, with which the table says which systems are worse."""
+        """A letter per system, which marks in the table who beats it."""
         return tuple(map(_letter, range(len(self.systems))))
 
     @cached_property
     def _beaten(self) -> list[list[list[int]]]:
-        """By metric and system, the numbers of the systems that it is better than."""
+        """By metric and system, the numbers of the systems it beats."""
         pairs, n = self.pairs, len(self.systems)
         beaten: list[list[list[int]]] = [[[] for _ in range(n)] for _ in self.metrics]
         for number, verdict in enumerate(pairs.verdicts):
@@ -160,9 +170,9 @@ class Comparison(DrawnComparison):
 
     @cached_property
     def beaten(self) -> list[list[str]]:
-        """By metric and system, the letters of the systems that it is better than.
+        """By metric and system, the letters of the systems it beats.
 
-        With systems beyond z, there are spaces between them.
+        If there are systems beyond z, spaces separate the letters.
         """
         apart = "" if len(self.systems) <= len(ascii_lowercase) else " "
         return [
@@ -175,7 +185,7 @@ class Comparison(DrawnComparison):
 
     @cached_property
     def best(self) -> list[set[int]]:
-        """Per metric, the numbers of the systems with the best mean, if one is best."""
+        """Per metric, the numbers of the systems with the best mean, if any is best."""
         best: list[set[int]] = []
         for means, direction in zip(
             self._compared.means, self._compared.directions, strict=True
@@ -192,7 +202,7 @@ class Comparison(DrawnComparison):
         """A row per system and metric.
 
         The columns are run, metric, mean, low and high of its interval, n, whether the
-        mean is the best, and better_than: the systems that this one is better than.
+        mean is the best, and better_than: the systems that this one beats.
         """
         compared = self._compared
         n = compared.n
@@ -217,6 +227,43 @@ class Comparison(DrawnComparison):
             schema_overrides={"better_than": pl.List(pl.String)},
         )
 
+    def scalars(
+        self, prefix: str = "", *, safe: bool = True, intervals: bool = False
+    ) -> dict[str, float]:
+        """Return the means by names that loggers accept, such as ``bm25/ndcg_at_10``.
+
+        Args:
+            prefix: as in `Evaluation.scalars`.
+            safe: as there; the names of systems are changed, too.
+            intervals: as there, at the level of the comparison.
+
+        Raises:
+            ParameterError: the prefix is not safe, or two systems would have one name.
+
+        >>> import rankine as rk
+        >>> runs = {"old": {"q": ["b", "a"]}, "new": {"q": ["a", "b"]}}
+        >>> rk.compare({"q": {"a": 1}}, runs, "RR@10").scalars("test/")
+        {'test/old/rr_at_10': 0.5, 'test/new/rr_at_10': 1.0}
+        """
+        check_flag("intervals", intervals)
+        compared = self._compared
+        systems = safe_names_of(self.systems) if safe else {}
+        numbers = (
+            (
+                f"{systems.get(name, name)}/{safe_label(label) if safe else label}",
+                compared.means[metric, system],
+                Interval(
+                    float(compared.lows[metric, system]),
+                    float(compared.highs[metric, system]),
+                )
+                if intervals
+                else None,
+            )
+            for system, name in enumerate(self.systems)
+            for metric, label in enumerate(self.metrics)
+        )
+        return scalars_of(numbers, prefix, safe=safe)
+
     @cached_property
     def segments(self) -> pl.DataFrame:
         """A row per metric, segment and run: n, mean, low and high; needs ``by=``."""
@@ -226,9 +273,9 @@ class Comparison(DrawnComparison):
     def gaps(self) -> pl.DataFrame:
         """How far each segment is from the other queries; needs ``by=``.
 
-        The columns are metric, segment, a, b, gap and p. Without a, the gap is that of
-        the values of b; with it, that of the differences b - a. The p-values are those
-        of Welch's test, and not corrected.
+        The columns are metric, segment, a, b, gap and p. If a is null, the gap is that
+        of the values of b; otherwise that of the differences b - a. The p-values are
+        those of Welch's test, and not corrected.
         """
         return gap_table(self._compared, self.pairs, self._segments)
 
@@ -246,7 +293,7 @@ class Comparison(DrawnComparison):
 
     @property
     def sentences(self) -> list[str]:
-        """What was found for each metric and pair, in words."""
+        """A sentence on each metric and pair."""
         from rankine._report.comparison import sentences  # noqa: PLC0415
 
         return sentences(self)
@@ -254,8 +301,8 @@ class Comparison(DrawnComparison):
     def moved(self, metric: str, a: str, b: str, n: int = 10) -> Moved:
         """Return the queries that differ most between two systems.
 
-        Each has both values, and the first items of both lists with their grades, where
-        runs were compared: ten of them, or as many as ``keep=`` said.
+        Each has both values and, if runs were compared, the first items of both lists
+        with their grades: ten of them, or as many as ``keep=`` says.
 
         Args:
             metric: one of the metrics.
@@ -264,7 +311,7 @@ class Comparison(DrawnComparison):
             n: how many queries.
 
         Returns:
-            The queries, the largest difference first, whichever way it goes.
+            The queries, the largest difference first, in either direction.
         """
         check_count("n", n, least=1)
         label = self._label(metric)
@@ -282,8 +329,8 @@ class Comparison(DrawnComparison):
 
         Args:
             metric: one of the metrics.
-            baseline: the name of the system to compare with; the one that was given to
-                `compare` if there was one.
+            baseline: the name of the system to compare with; the one given to
+                `compare`, if any.
             alpha: how much more a loss counts than a gain of the same size.
 
         References:
@@ -311,12 +358,12 @@ class Comparison(DrawnComparison):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What was left out of the pairs, and how to read the numbers."""
+        """Queries left out of pairs, and how to read the numbers."""
         return self._notes
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What makes the tests doubtful."""
+        """Reasons to doubt the tests."""
         compared = self._compared
         said = whole_warnings(compared, self.pairs) if compared.wholes else []
         said += warnings_of_tests(compared, self.pairs, self.settings)
@@ -339,7 +386,9 @@ class Comparison(DrawnComparison):
         """Return the number of a metric; refuse one without values per query."""
         number = self.metrics.index(label)
         if number in self._compared.wholes:
-            msg = f"{label} is a single number for all users; no query has a value"
+            msg = (
+                f"{label} is a single number for all users; no {self.unit} has a value"
+            )
             raise ParameterError(msg)
         return number
 
@@ -359,13 +408,13 @@ class Comparison(DrawnComparison):
         return to_dict(self)
 
     def to_json(self, *, indent: int | None = 2, items: bool = True) -> str:
-        """Return all of it as JSON, which `load` reads back.
+        """Return everything as JSON, which `load` reads back.
 
-        It begins with what `to_dict` returns, and the ids and values of queries. What
-        is undefined is null.
+        It begins with the result of `to_dict`; the ids and values of queries follow.
+        Undefined values are null.
 
         Args:
-            indent: by how much lines are indented; None puts everything on one line.
+            indent: the indentation of lines; None puts everything on one line.
             items: whether to include the items that `moved` shows.
         """
         from rankine._results.saved import comparison_to_json  # noqa: PLC0415
@@ -401,13 +450,13 @@ class Comparison(DrawnComparison):
         r"""Return the means as a LaTeX table in booktabs style, a row per system.
 
         Args:
-            digits: how many decimals numbers have.
-            sort: the metric by which systems are sorted, the best first; in the order
-                given if there is none.
-            intervals: whether the interval of each mean stands beside it.
-            caption: the caption, which may have commands of LaTeX; with it, the table
+            digits: the number of decimals.
+            sort: the metric that systems are sorted by, the best first; if not given,
+                their order stays.
+            intervals: whether to show the interval beside each mean.
+            caption: the caption, which may contain LaTeX commands; with it, the table
                 is a float.
-            label: what ``\ref`` refers to the table by.
+            label: the key that ``\ref`` uses for the table.
 
         Raises:
             ParameterError: an argument is not valid, or there is a label without a
@@ -430,7 +479,7 @@ class Comparison(DrawnComparison):
         return to_text(self)
 
     def __repr__(self) -> str:
-        """Return what was compared, in one line."""
+        """Return the systems and metrics in one line."""
         of = ", ".join(self.metrics)
         return f"{type(self).__name__}({', '.join(self.systems)}: {of})"
 

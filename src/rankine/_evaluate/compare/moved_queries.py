@@ -1,4 +1,4 @@
-"""moved: the queries that differ most between two systems, and what both showed."""
+"""moved: the queries that differ most between two systems, with their first items."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.notebook import as_table
+from rankine._base.text import QUERY
 from rankine._evaluate.worst import ByQuery, TopItem, first_items, n_kept, plain
 from rankine._stats.flips import NOTHING
 
@@ -25,7 +26,7 @@ class MovedQuery:
         difference: the value of the second system minus that of the first.
         values: both values.
         tops: the first items of both lists: rank, item, and grade, which is None for an
-            unjudged one; empty where no items are known.
+            unjudged one; empty if no items are known.
     """
 
     query: Any
@@ -60,9 +61,10 @@ class Moved(ByQuery[MovedQuery]):
         systems: the names of the two systems.
         queries: the queries.
         n_moved: how many queries differ at all.
-        n_queries: how many both have.
-        keep: how many first items of each list were kept; 0 if none were, so that only
+        n_queries: how many queries both systems have.
+        keep: how many first items of each list were kept; 0 if none, so that only
             judged items are shown.
+        unit: what a query is called: query, or user.
     """
 
     metric: str
@@ -71,6 +73,7 @@ class Moved(ByQuery[MovedQuery]):
     n_moved: int
     n_queries: int
     keep: int = 0
+    unit: str = QUERY
 
     def __str__(self) -> str:
         """Return the queries as text."""
@@ -110,4 +113,5 @@ def moved_queries(
     )
     known = comparison.evaluations.values()
     keep = min((n_kept(evaluation, label) for evaluation in known), default=0)
-    return Moved(label, systems, queries, len(moved), len(both), keep)
+    sizes = len(moved), len(both), keep
+    return Moved(label, systems, queries, *sizes, comparison.unit)

@@ -1,4 +1,4 @@
-"""queries_needed: how many queries it would take, from how much differences vary."""
+"""queries_needed: how many queries it takes, from how much differences vary."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class QueriesNeeded(NamedTuple):
-    """How many queries it would take to show that two systems differ, or do not.
+    """How many queries it takes to show that two systems differ, or do not.
 
     Attributes:
         metric: the metric.
         a, b: the two systems.
-        deviation: the standard deviation of their differences, as it was found.
+        deviation: the observed standard deviation of their differences.
         queries: the number of queries at that deviation.
         at_most: the number at its upper confidence bound, since few queries give only a
             rough estimate of the deviation.
@@ -52,24 +52,23 @@ def queries_needed(
     margin: float | None = None,
     power: float = 0.8,
 ) -> list[QueriesNeeded]:
-    """Return how many queries it would take, from how much differences vary here.
+    """Return how many queries it takes, from how much differences vary here.
 
-    Give one of three goals: to find a `difference` with the `power`, to have an
-    interval no wider than `width`, or to call equivalent systems equivalent at a
-    `margin` with the `power`. The numbers are for Student's paired t-test at 1 -
-    confidence, uncorrected.
+    Give one of three goals: to find a `difference` with the `power`, to get an interval
+    no wider than `width`, or to recognise equivalent systems at a `margin` with the
+    `power`. The numbers are for Student's paired t-test at 1 - confidence, uncorrected.
 
     Args:
-        comparison: what was compared.
-        difference: the difference to be found.
+        comparison: the comparison.
+        difference: the difference to find.
         width: the width of the interval, from its lower to its upper bound.
         margin: the difference that does not matter.
-        power: how often it is to be found.
+        power: the probability of finding the difference or the equivalence.
 
     Returns:
-        A record per metric and pair; None where differences do not vary, or where not
+        A record per metric and pair, with None if differences do not vary, or if not
         even 2^40 queries are enough. Metrics that are a single number for a whole run
-        are left out, since it depends on how many users there are.
+        are left out, as they depend on the number of users.
 
     >>> import rankine as rk
     >>> qrels = {f"q{n}": {"a": 1} for n in range(6)}
@@ -90,7 +89,14 @@ def queries_needed(
     check_number("power", power, above=0, below=1)
     alpha = comparison.settings.alpha
     pairs = comparison.pairs
-    wholes = comparison._compared.wholes  # noqa: SLF001 - of the same package
+    compared = comparison._compared  # noqa: SLF001 - of the same package
+    if compared.strata is not None:
+        msg = (
+            "queries_needed is for a single collection; give it that of one of them, "
+            "such as many.collections['name']"
+        )
+        raise ParameterError(msg)
+    wholes = compared.wholes
     of_queries = ~np.isin(pairs.metric, list(wholes))
     if not of_queries.any():
         msg = (

@@ -1,4 +1,4 @@
-"""Segments of queries: what each system does in them, and where they differ."""
+"""Segments of queries: the mean of each system in them, and where they differ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from rankine._evaluate.notes import few
 from rankine._evaluate.summary import mean_of, uneven
 from rankine._io import open_table
 from rankine._io.columns import known_columns
-from rankine._io.tables import together
 from rankine._io.values import is_missing
 from rankine._stats.intervals import Sample, intervals
 from rankine._stats.welch import welch
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from rankine._stats.pairwise import Pairwise, Settings
 
 
-def segments_of(by: Any, queries: list[Any]) -> list[str]:
+def segments_of(by: Any, queries: list[Any], unit: str) -> list[str]:
     """Return the segment of each query, from a mapping or a table of two columns."""
     named = {
         str(query): str(value)
@@ -34,14 +33,16 @@ def segments_of(by: Any, queries: list[Any]) -> list[str]:
     }
     missing = [query for query in queries if str(query) not in named]
     if missing:
-        who = count(len(missing), "query")
-        msg = f"by= has no segment for {who} ({few(missing)}); give one for every query"
+        who = count(len(missing), unit)
+        msg = (
+            f"by= has no segment for {who} ({few(missing)}); give one for every {unit}"
+        )
         raise DataError(msg)
     return [named[str(query)] for query in queries]
 
 
 def read_segments(by: Any) -> Mapping[Any, Any]:
-    """Return the segment of each query, as given or as a file or frame says."""
+    """Return the segment of each query, from a mapping, a file or a frame."""
     if isinstance(by, Mapping):
         return by
     table = open_table(by, "by")
@@ -54,8 +55,7 @@ def read_segments(by: Any) -> Mapping[Any, Any]:
         )
         raise ColumnNotFoundError(msg)
     query = queries[0]
-    loaded = table.load([query, others[0]], [])
-    rows = together([frame for frame, _ in loaded], [origin for _, origin in loaded])
+    rows, _ = table.read([query, others[0]])
     pairs = dict(zip(rows[query].to_list(), rows[others[0]].to_list(), strict=True))
     if len(pairs) < rows.height:
         msg = f"{table.name} has a query twice; give each query one segment"
@@ -99,7 +99,7 @@ def segment_table(
 def gap_table(
     compared: SystemValues, pairs: Pairwise, segments: list[str]
 ) -> pl.DataFrame:
-    """Return how far each segment is from the rest: of every system, and every pair."""
+    """Return how far each segment is from the rest, for every system and every pair."""
     subjects = [
         (metric, None, name, compared.values[metric, system])
         for metric in range(len(compared.metrics))

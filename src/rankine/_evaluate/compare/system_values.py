@@ -1,4 +1,4 @@
-"""Compared: the values of systems that are compared."""
+"""SystemValues: the values of the systems in a comparison."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from rankine._base.text import QUERY, common_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +23,7 @@ class Column(NamedTuple):
     """The values of a metric in a system.
 
     Attributes:
-        ids: the queries; those of several metrics and systems may be the same object.
+        ids: the queries; several metrics and systems may share the same object.
         values: one per query; None if the metric has none.
         weights: how much each query counts; None if all count the same.
     """
@@ -33,20 +35,23 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SystemValues:
-    """The values that are compared.
+    """The values of the systems in a comparison.
 
     Attributes:
         systems: the names of the systems.
         metrics: the names of the metrics.
-        queries: the ids of the queries, in the order of their texts, so that the order
-            in which they came does not matter.
-        values: by metric, system and query; nan where there is none.
+        queries: the ids of the queries, in the order of their texts, so that their
+            order in the data does not matter.
+        values: by metric, system and query; nan if there is none.
         means: by metric and system, with the bounds of their intervals.
         lows, highs: these bounds.
         directions: per metric, whether higher is better; None if it is neither.
         weights: how much each query counts; None if all count the same.
-        wholes: by the number of a metric that is one number of a whole run, what it is
-            without each user; it has no values.
+        wholes: for metrics with one number for a whole run, by their places, this
+            number with and without each user; they have no values.
+        strata: the number of the collection of each query, in rising order, if means
+            are those of the means of several collections.
+        unit: what a query is called: query, or user.
     """
 
     systems: tuple[str, ...]
@@ -59,6 +64,8 @@ class SystemValues:
     directions: tuple[bool | None, ...]
     weights: Floats | None = None
     wholes: Mapping[int, Whole] = field(default_factory=dict)
+    strata: Ints | None = None
+    unit: str = QUERY
 
     @staticmethod
     def of(
@@ -73,7 +80,7 @@ class SystemValues:
         Args:
             evaluations: by the names of the systems.
             labels: the names of the metrics.
-            columns: by the numbers of metric and system, their values.
+            columns: the values, by the places of metric and system.
             confidence: the level of the intervals of means.
             wholes: as in the attributes.
         """
@@ -106,6 +113,7 @@ class SystemValues:
         return SystemValues(
             tuple(evaluations), tuple(labels), [texts[text] for text in order], values,
             means, lows, highs, directions, weights, wholes or {},
+            unit=common_unit(evaluation.unit for evaluation in evaluations.values()),
         )  # fmt: skip
 
     @property

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def check_whole(
-    asked: Metric, bound: Metric, settings: Settings, *, segmented: bool
+    name: str, bound: Metric, settings: Settings, *, segmented: bool
 ) -> None:
-    """Refuse what needs values per query, and parameters without a jackknife."""
+    """Refuse options that need values per query, and parameters without a jackknife."""
     bound.without(type(bound).blank())
     needed = ""
     if settings.correction == "maxt":
@@ -37,19 +37,20 @@ def check_whole(
         needed = "by= splits"
     if needed:
         msg = (
-            f"{asked} is a single number for all users, but {needed} values per query; "
+            f"{name} is a single number for all users, but {needed} values per query; "
             "leave out one of the two"
         )
         raise ParameterError(msg)
 
 
 def whole_of(evaluations: Mapping[str, Evaluation], label: str) -> Whole:
-    """Return the number of each system, and what it is without each user."""
+    """Return the number of each system, with and without each user."""
     by_system: dict[str, dict[str, float]] = {}
     values = []
     for name, evaluation in evaluations.items():
-        _, listed = table_of(evaluation, label)
-        value, left = whole_and_without(evaluation, label)
+        own = evaluation._label(label)  # noqa: SLF001 - of the same package
+        _, listed = table_of(evaluation, own)
+        value, left = whole_and_without(evaluation, own)
         left = np.where(np.isnan(left), np.inf, left)
         by_system[name] = dict(zip(map(str, listed.ids), left.tolist(), strict=True))
         values.append(value)
@@ -75,20 +76,20 @@ def whole_and_without(evaluation: Evaluation, label: str) -> tuple[float, Floats
 def whole_notes(
     labels: tuple[str, ...], wholes: Mapping[int, Whole], settings: Settings
 ) -> list[str]:
-    """Say how such numbers were tested, and what they depend on."""
+    """Return notes on how such numbers were tested, and what they depend on."""
     by_size: dict[int, list[str]] = {}
     for metric, whole in wholes.items():
         by_size.setdefault(whole.without.shape[1], []).append(labels[metric])
     return [
-        f"{', '.join(names)}: a single number for {count(n, 'user')} together, which "
-        "holds for that many; differences were tested by the z-test of the jackknife, "
-        f"which leaves out one user at a time, not by {settings.test}"
+        f"{', '.join(names)}: a single number for {count(n, 'user')} together, valid "
+        "for that many; differences are tested by the jackknife's z-test, which leaves "
+        f"out one user at a time, not by {settings.test}"
         for n, names in by_size.items()
     ]
 
 
 def whole_warnings(compared: SystemValues, pairs: Any) -> list[str]:
-    """Say where such numbers, or their errors, cannot be trusted."""
+    """Return warnings about such numbers, or their errors, that are unreliable."""
     said = []
     for metric, whole in compared.wholes.items():
         label, n = compared.metrics[metric], whole.n
@@ -96,7 +97,7 @@ def whole_warnings(compared: SystemValues, pairs: Any) -> list[str]:
             each = zip(compared.systems, n.tolist(), strict=True)
             sizes = ", ".join(f"{name} {size:,}" for name, size in each)
             said.append(
-                f"{label} depends on how many users there are, which differs: {sizes}"
+                f"{label} depends on the number of users, which differs: {sizes}"
             )
         unmoved = (
             (pairs.metric == metric) & (pairs.n_moved == 0) & (pairs.difference != 0)
@@ -104,7 +105,7 @@ def whole_warnings(compared: SystemValues, pairs: Any) -> list[str]:
         for number in np.flatnonzero(unmoved & ~np.isnan(pairs.difference)):
             a, b = (compared.systems[side[number]] for side in (pairs.a, pairs.b))
             said.append(
-                f"{label}: no single user changes the difference of {a} and {b}, so "
-                "its error cannot be estimated"
+                f"{label}: leaving out a user never changes the difference of {a} and "
+                f"{b}, so its error cannot be estimated"
             )
     return said

@@ -1,1 +1,1 @@
-"""The gate: a verdict on a run, against a baseline that was saved."""
+"""The gate: a verdict on a run, compared with a saved baseline."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankine import __version__
-from rankine._base.text import count
+from rankine._base.text import QUERY, count
 from rankine._evaluate.notes import few
 from rankine._evaluate.worst import first_items, plain, table_of
 from rankine._io.rows import as_rows
@@ -32,21 +32,21 @@ VERSION = 1
 KEEP = 10
 """How many first ids of each list are kept, as hashes."""
 _LEAST_KEPT = 0.02
-"""The share of first ids that two systems on the same items have at least in common."""
+"""Two systems on the same items share at least this many of their first ids."""
 _WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What is raised while something else is read as a baseline."""
+"""Errors that are raised if a file is not a baseline."""
 Values = tuple[float | None, ...]
 
 
 class BaselineQuery(NamedTuple):
-    """What a baseline knows about one query.
+    """A query in a baseline.
 
     Attributes:
         judged: the hash of its judgements; None if it has none.
         first: the hashes of the first ids of its list.
-        values: one per metric, None where there is none.
+        values: one per metric, None if it has none.
         weight: how much it counts; None if all count the same.
-        listed: whether its list has items; None if the file does not say so.
+        listed: whether its list has items; None if the file does not say.
     """
 
     judged: str | None
@@ -58,17 +58,18 @@ class BaselineQuery(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """The values of a run, and what they depend on.
+    """The values of a run, with the settings and data that they depend on.
 
     Attributes:
         version: the version of rankine that computed them.
         metrics: the parameters of each metric, by its name.
         convention: the fields of the convention.
-        given: the depth of the lists, and which further data were given.
-        queries: by the texts of their ids, in their order.
+        given: the depth of the lists, and the names of further data.
+        queries: the queries, by the texts of their ids, in their order.
         first: the values of the first baseline.
         first_version: the version of rankine that computed these.
-        data: a hash of each of the further data, by its name; older files have none.
+        data: a hash of each of the further data, by its name; missing in older files.
+        unit: what a query is called: query, or user; files do not say.
     """
 
     version: str
@@ -79,6 +80,7 @@ class Baseline:
     first: dict[str, Values]
     first_version: str
     data: dict[str, str] = field(default_factory=dict)
+    unit: str = QUERY
 
     @property
     def values(self) -> dict[str, Values]:
@@ -87,7 +89,7 @@ class Baseline:
 
     @staticmethod
     def of(job: Job, truth: Truth, evaluation: Evaluation) -> Baseline:
-        """Take from an evaluation what a later one is compared with."""
+        """Make a baseline of an evaluation, for later ones to be compared with."""
         labels = job.plan.labels
         judged = _judged(truth)
         values: dict[str, list[float | None]] = {}
@@ -119,10 +121,11 @@ class Baseline:
             {query: entry.values for query, entry in queries.items()},
             __version__,
             prints_of(job.side_data),
+            evaluation.unit,
         )
 
     def after(self, older: Baseline) -> Baseline:
-        """Keep the first baseline of an older one, if both mean the same."""
+        """Keep the first baseline of an older one, if both have the same settings."""
         if _differences(older, self) or _other_data(older, self):
             return self
         names = list(older.metrics)
@@ -192,7 +195,7 @@ class Baseline:
             raise FormatError(msg) from None
 
     def refuse_other_terms(self, job: Job, path: Path) -> None:
-        """Refuse a request with other metrics or another convention than its own."""
+        """Refuse a job with other metrics or another convention than the baseline."""
         metrics, convention, given = _terms(job)
         new = replace(self, metrics=metrics, convention=convention, given=given)
         differences = _differences(self, new)
@@ -203,7 +206,7 @@ class Baseline:
             raise DataError(msg)
 
     def refuse_other_data(self, new: Baseline, path: Path) -> None:
-        """Refuse values that differ because something other than the run changed."""
+        """Refuse to compare if something other than the run changed."""
         reason = _other_data(self, new) or _turned_over(self, new)
         if reason:
             msg = f"cannot compare with {path}: {reason}"
@@ -211,11 +214,11 @@ class Baseline:
 
 
 UPDATE = "update=True or --update"
-_AGAIN = f"make the baseline again with {UPDATE}, from the run that it came from"
+_AGAIN = f"recreate the baseline with {UPDATE}, from the run it was made from"
 
 
 def _terms(job: Job) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Return metrics, convention and what was given, as a baseline has them."""
+    """Return metrics, convention and arguments, as a baseline has them."""
     pairs = zip(job.plan.labels, job.plan.bound, strict=True)
     metrics = {label: _definition(bound) for label, bound in pairs}
     given = {"depth": job.options.depth, "with": sorted(job.options.given)}
@@ -228,7 +231,7 @@ def _definition(bound: Metric) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a parameter as JSON has it; of a function, its name."""
+    """Return a parameter for JSON; for a function, its name."""
     value = plain(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
@@ -244,7 +247,7 @@ def _hash(text: str, digits: int) -> str:
 
 
 def _judged(truth: Truth) -> dict[str, str]:
-    """Return a hash of the judgements of each query, whatever their order."""
+    """Return a hash of the judgements of each query, independent of their order."""
     topics = truth.subtopics
     frame = as_rows(truth.source, "qrels").frame if topics is None else topics
     names = ["query", "item", "value", *(() if topics is None else ("subtopic",))]
@@ -306,7 +309,7 @@ def _record(query: BaselineQuery) -> dict[str, Any]:
 
 
 def _parsed(data: Mapping[str, Any]) -> Baseline:
-    """Parse JSON; content that is not valid raises one of `_WRONG`."""
+    """Parse JSON; invalid content raises one of `_WRONG`."""
     metrics = {
         str(name): dict(definition) for name, definition in data["metrics"].items()
     }
@@ -371,7 +374,7 @@ def _number(value: Any) -> float:
 
 
 def _differences(old: Baseline, new: Baseline) -> list[str]:
-    """Say which settings differ."""
+    """Name the settings that differ."""
     if {*old.metrics} != {*new.metrics}:
         theirs, ours = ", ".join(old.metrics), ", ".join(new.metrics)
         return [f"its metrics are {theirs}, but {ours} were asked for"]
@@ -384,7 +387,7 @@ def _differences(old: Baseline, new: Baseline) -> list[str]:
 
 def _changed(of: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     keys = dict.fromkeys([*old, *new])
-    # As JSON has them, where tuples are lists and keys are text.
+    # In JSON, tuples are lists and keys are text.
     before = json.loads(json.dumps(dict(old), default=str))
     now = json.loads(json.dumps(dict(new), default=str))
     return [
@@ -395,7 +398,7 @@ def _changed(of: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[st
 
 
 def _other_data(old: Baseline, new: Baseline) -> str:
-    """Say whether judgements, weights or further data have changed."""
+    """Name the judgements, weights or further data that have changed, if any."""
     both = [query for query in old.queries if query in new.queries]
     apart = {*old.queries} ^ {*new.queries}
     alone = [
@@ -413,7 +416,7 @@ def _other_data(old: Baseline, new: Baseline) -> str:
             if getattr(old.queries[query], part) != getattr(new.queries[query], part)
         ]
         if changed:
-            of = count(len(changed), "query")
+            of = count(len(changed), new.unit)
             return f"the {words} of {of} changed ({few(changed)}); {_AGAIN}"
     for name, before in old.data.items():
         if new.data.get(name, before) != before:
@@ -422,7 +425,7 @@ def _other_data(old: Baseline, new: Baseline) -> str:
 
 
 def _turned_over(old: Baseline, new: Baseline) -> str:
-    """Say whether nearly all ids at the top have changed."""
+    """Return what to do if nearly all ids at the top have changed."""
     same = compared = 0
     for query, entry in old.queries.items():
         now = new.queries[query].first if query in new.queries else ()

@@ -15,7 +15,7 @@ from rankine import __version__
 from rankine._base.checks import check_count
 from rankine._base.notebook import as_table
 from rankine._base.paths import write_whole
-from rankine._base.text import count, p_equals
+from rankine._base.text import QUERY, count, p_equals, plural
 from rankine._evaluate.compare.compare import is_mean, margins_of, no_mean
 from rankine._evaluate.evaluate import prepare
 from rankine._evaluate.gate.baseline import KEEP, UPDATE, Baseline, BaselineQuery
@@ -42,13 +42,13 @@ LEAST_MOVED = 10
 UNCHANGED, NOT_WORSE, CANNOT_TELL, WORSE = VERDICTS = (
     "unchanged", "not worse", "cannot tell", "worse",
 )  # fmt: skip
-"""The verdicts; of several metrics, the last of these holds for all."""
+"""The verdicts, the most serious last."""
 _NAMED = 10
-"""How many queries are named of those that fell, and of those that were lost."""
+"""The most queries named among those that fell, and among those that were lost."""
 
 
 class FallenQuery(NamedTuple):
-    """A query that a run does worse on than its baseline.
+    """A query on which a run is worse than its baseline.
 
     Attributes:
         query: its id, as text.
@@ -66,7 +66,7 @@ class FallenQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class GateVerdict:
-    """What a gate says about one metric.
+    """The verdict of a gate on one metric.
 
     Attributes:
         metric: its name.
@@ -76,11 +76,12 @@ class GateVerdict:
         low, high: these bounds.
         margin: the change for the worse that does not matter; nan after an update.
         higher_is_better: whether larger values are better.
-        queries: how many both have.
+        queries: how many queries both have.
         moved: how many of these changed.
         total: the mean change since the first baseline.
-        p: the share of sign flips of the differences whose mean is as bad; one-sided.
+        p: the share of sign flips of the differences with a mean as bad; one-sided.
         fell: the queries that changed most for the worse, at most 10, the worst first.
+        unit: what a query is called: query, or user.
     """
 
     metric: str
@@ -97,14 +98,15 @@ class GateVerdict:
     total: float
     p: float = math.nan
     fell: tuple[FallenQuery, ...] = ()
+    unit: str = QUERY
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """The verdict in words."""
         return f"{self.metric}: {self._found()}{self._since()}"
 
     def _found(self) -> str:
-        n = count(self.queries, "query")
+        n = count(self.queries, self.unit)
         if self.verdict == UNCHANGED:
             return f"unchanged at {self.value:.4f}; none of {n} moved"
         mean = f"the mean {_moved(self.difference)}"
@@ -116,8 +118,8 @@ class GateVerdict:
         if self.verdict == CANNOT_TELL:
             half = _size((self.high - self.low) / 2)
             return (
-                f"cannot tell: {n} resolve +-{half}; {mean}, and the margin is "
-                f"{self.margin:g}"
+                f"cannot tell: {n} can detect a change of {half}; {mean}, and the "
+                f"margin is {self.margin:g}"
             )
         signed = f"{self.low:+.4f} to {self.high:+.4f}"
         within = ""
@@ -142,6 +144,7 @@ class GateVerdict:
         record = {
             key: finite(value) if isinstance(value, float) else value
             for key, value in vars(self).items()
+            if key != "unit"
         }
         return record | {"fell": [query._asdict() for query in self.fell]}
 
@@ -151,19 +154,19 @@ class GateVerdict:
 
 @dataclass(frozen=True)
 class Gate:
-    """What a gate says about a run.
+    """The verdict of a gate on a run.
 
     Attributes:
         path: the file of the baseline.
         verdicts: the verdicts of each metric.
         strict: whether an undecided metric fails the gate.
         updated: whether the baseline was just written.
-        notes: what was left out, and how to read the numbers.
+        notes: data that were left out, and how to read the numbers.
         lost: the ids, as text, of queries that had items in the baseline, or a value of
             a metric, and have none now.
         allow_missing: how many of these do not fail the gate.
-        at_command: whether the command was used, so that advice is given in its words.
-        warnings: what makes the numbers doubtful.
+        at_command: whether the command was used, so that advice names its options.
+        warnings: reasons to doubt the numbers.
     """
 
     path: str
@@ -177,10 +180,15 @@ class Gate:
     warnings: tuple[str, ...] = ()
 
     @property
-    def verdict(self) -> str:
-        """What holds for all metrics: the most serious of their verdicts.
+    def unit(self) -> str:
+        """What results call a query: ``query``; or ``user``, where the data say so."""
+        return self.verdicts[0].unit
 
-        A run that lost more queries than is allowed is worse, whatever the metrics say.
+    @property
+    def verdict(self) -> str:
+        """The most serious verdict of all metrics.
+
+        A run that lost more queries than allowed is worse, whatever the metrics say.
         """
         if self._lost_too_many:
             return WORSE
@@ -193,7 +201,7 @@ class Gate:
 
     @property
     def _lost_too_many(self) -> bool:
-        """Whether more queries were lost than is allowed."""
+        """Whether more queries were lost than allowed."""
         return len(self.lost) > self.allow_missing
 
     @property
@@ -209,7 +217,7 @@ class Gate:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found for each metric, and lost queries, in words.
+        """A sentence on each metric, and on lost queries.
 
         Lost queries come first if the gate fails only because of them.
         """
@@ -218,7 +226,7 @@ class Gate:
         else:
             found = [
                 f"{verdict.metric}: the baseline is {verdict.value:.4f} over "
-                f"{count(verdict.queries, 'query')}{verdict._since()}"  # noqa: SLF001 - of its own
+                f"{count(verdict.queries, self.unit)}{verdict._since()}"  # noqa: SLF001 - of its own
                 for verdict in self.verdicts
             ]
         place = 0 if self._lost_too_many and not self.failed else len(found)
@@ -239,25 +247,25 @@ class Gate:
             else f", which {option}{self.allow_missing} accepts"
         )
         return (
-            f"lost: {count(n, 'query')} had items or values in the baseline and "
+            f"lost: {count(n, self.unit)} had items or values in the baseline and "
             f"{'has' if n == 1 else 'have'} none now ({some}{more}){accepted}"
         )
 
     def _of_few(self) -> str:
-        """Say which metrics cannot fail, however far the few queries fell."""
+        """Name the metrics that cannot fail, however far the few queries fell."""
         least = least_to_fail(len(self.verdicts))
         if self.updated:
             few = [own.metric for own in self.verdicts if own.queries < least]
         else:
             unsure = (own for own in self.verdicts if own.verdict == CANNOT_TELL)
             few = [own.metric for own in unsure if own.moved < least]
-        strict = self.strict and not self.updated  # what cannot tell fails anyway
+        strict = self.strict and not self.updated  # "cannot tell" fails anyway
         if not few or strict:
             return ""
         return (
-            f"{', '.join(few)}: fewer than {least} moved queries cannot fail a gate on "
-            f"{count(len(self.verdicts), 'metric')}, however far they fall; also set a "
-            f"floor: {floor_of(few[0], at_command=self.at_command)}"
+            f"{', '.join(few)}: fewer than {least} moved {plural(self.unit)} cannot "
+            f"fail a gate on {count(len(self.verdicts), 'metric')}, however far they "
+            f"fall; also set a floor: {floor_of(few[0], at_command=self.at_command)}"
         )
 
     @property
@@ -267,7 +275,8 @@ class Gate:
         for verdict in self.failed:
             way = "fell" if verdict.higher_is_better else "rose"
             if verdict.fell:
-                lines.append(f"queries that {way} most on {verdict.metric}:")
+                units = plural(self.unit)
+                lines.append(f"{units} that {way} most on {verdict.metric}:")
             lines += [
                 f"  {query}: {before:.4f} to {after:.4f}"
                 for query, before, after in verdict.fell
@@ -278,6 +287,7 @@ class Gate:
         """Return plain values, ready for JSON."""
         return {
             "baseline": self.path,
+            "unit": self.unit,
             "verdict": self.verdict,
             "exit_code": self.exit_code,
             "strict": self.strict,
@@ -372,9 +382,9 @@ def gate(
     Raises:
         UsageError: there is no baseline, a margin is missing, or an option is not
             valid.
-        DataError: the comparison would mean nothing, as judgements, further data, the
-            convention, a metric or the ids of items have changed; or the data cannot be
-            used.
+        DataError: the comparison would be meaningless, because judgements, further
+            data, the convention, a metric or the ids of items have changed; or the data
+            cannot be used.
 
     >>> import tempfile
     >>> import rankine as rk
@@ -397,7 +407,7 @@ class Terms(NamedTuple):
 
     Attributes:
         update, strict, allow_missing, seed: see `gate`.
-        at_command: whether the command is used, so that advice is given in its words.
+        at_command: whether the command is used, so that advice names its options.
     """
 
     update: bool
@@ -428,7 +438,7 @@ def gate_run(
     old = _old(path, metrics, terms)
     asked = list(old.metrics) if old is not None and metrics is None else metrics
     job = prepare(asked, options)
-    job.plan = job.plan.under_own_names()  # as in every baseline
+    job.plan = job.plan.under(map(str, job.plan.asked))  # as in every baseline
     job.tell = tell
     for metric, bound in zip(job.plan.asked, job.plan.bound, strict=True):
         _check_metric(metric, bound, terms)
@@ -443,11 +453,11 @@ def gate_run(
         raise ParameterError(msg)
     evaluation = job.evaluate(truth, job.source(run))
     for label, summary in evaluation.summaries.items():
-        if summary.parts is not None:  # pooled, or drawn more than once
+        if summary.parts is not None:  # it is pooled, or drawn more than once
             raise no_mean(label)
     new = Baseline.of(job, truth, evaluation)
     if terms.update or old is None:
-        # What is written is compared with itself, and with the first baseline.
+        # A new baseline is compared with itself, and with the first baseline.
         new = new if old is None else new.after(old)
         old = new
     else:
@@ -466,7 +476,7 @@ def gate_run(
 
 
 def _check_metric(metric: Metric, bound: Metric, terms: Terms) -> None:
-    """Refuse a metric that is no mean over queries, or that has no better side."""
+    """Refuse a metric that is not a mean over queries, or has no direction."""
     if not is_mean(bound):
         floor = floor_of(str(metric), at_command=terms.at_command)
         msg = (
@@ -476,8 +486,8 @@ def _check_metric(metric: Metric, bound: Metric, terms: Terms) -> None:
         raise ParameterError(msg)
     if bound.higher_is_better is None:
         msg = (
-            f"{metric} is neither better nor worse when it is larger, so no gate can "
-            "be set on it"
+            f"{metric} has no direction: neither larger nor smaller is better, so no "
+            "gate can be set on it"
         )
         raise ParameterError(msg)
 
@@ -486,7 +496,7 @@ def _old(path: Path, metrics: Any, terms: Terms) -> Baseline | None:
     """Read the baseline; refuse if one is needed and there is none."""
     try:
         there = path.exists()
-    except OSError:  # such as a folder that is closed to us
+    except OSError:  # for example, no permission to read the folder
         there = True  # reading it says why it cannot be read
     if not terms.update and metrics is not None:
         msg = f"metrics can be chosen only with {UPDATE}; {path} has its own"
@@ -517,8 +527,8 @@ def _check_margins(
         name = missing[0]
         some = f"--margin {name}=0.01" if terms.at_command else f"{{{name!r}: 0.01}}"
         msg = (
-            f"no margin is given for {', '.join(missing)} of {path}; say which change "
-            f"for the worse does not matter, as in {some}"
+            f"no margin is given for {', '.join(missing)}, which {path} has; give the "
+            f"change for the worse that does not matter, as in {some}"
         )
         raise ParameterError(msg)
 
@@ -546,7 +556,7 @@ def verdicts_of(
         now, before, first = (_column(side, queries, number) for side in sides)
         d = Differences((now - before)[None, :], weight)
         if not d.n[0]:
-            msg = f"{label}: no query has a value in both the run and its baseline"
+            msg = f"{label}: no {new.unit} has a value in both the run and its baseline"
             raise DataError(msg)
         both, sign = d.paired[0], 1 if up else -1
         mean_before, mean_now = (
@@ -555,7 +565,7 @@ def verdicts_of(
         )
         low, high = (float(bound[0]) for bound in d.interval(1 - risk))
         margin, moved = margins.get(label, math.nan), int(d.n_moved[0])
-        # Each metric has its own flips, drawn afresh.
+        # Each metric has its own flips.
         gains = sign * d.flippable[:, d.d[0] != 0]
         p = float(flipped_p(gains, DRAWS, (seed, number), below=True)[0])
         of_metric = GateVerdict(
@@ -573,6 +583,7 @@ def verdicts_of(
             total=float(Differences((now - first)[None, :], weight).mean[0]),
             p=p,
             fell=_fell(queries, before, now, sign * d.d[0]),
+            unit=new.unit,
         )
         found.append(of_metric)
     return tuple(found)
@@ -595,7 +606,7 @@ def verdict_of(low: float, p: float, margin: float, moved: int, level: float) ->
 
     Args:
         low: the lower bound of its interval.
-        p: the share of sign flips that are as low.
+        p: the share of sign flips with a mean as low.
         margin: the fall that does not matter.
         moved: how many queries moved.
         level: the largest p of a run that fell.
@@ -617,7 +628,7 @@ def verdict_of(low: float, p: float, margin: float, moved: int, level: float) ->
 def _lost(old: Baseline, new: Baseline) -> tuple[tuple[str, ...], list[str]]:
     """Return the queries that had items, or a value of a metric, and have none now.
 
-    Also says of how many a baseline of an earlier version does not tell that.
+    Also returns a note on queries for which an older baseline does not record it.
     """
     lost, n = [], 0
     gone = BaselineQuery(None, (), (None,) * len(old.metrics), listed=False)
@@ -635,7 +646,7 @@ def _lost(old: Baseline, new: Baseline) -> tuple[tuple[str, ...], list[str]]:
     if not n:
         return tuple(lost), []
     note = (
-        f"{count(n, 'query')} without items: the baseline, of rankine {old.version}, "
+        f"{count(n, new.unit)} without items: the baseline, of rankine {old.version}, "
         f"does not say whether {'it' if n == 1 else 'they'} had items before; "
         f"{UPDATE} records that"
     )
@@ -645,13 +656,13 @@ def _lost(old: Baseline, new: Baseline) -> tuple[tuple[str, ...], list[str]]:
 def _column(
     source: Mapping[str, tuple[float | None, ...]], queries: list[str], number: int
 ) -> Floats:
-    """Return the values of a metric, nan for queries that have none."""
+    """Return the values of a metric, nan for queries without one."""
     entries = (source[query][number] if query in source else None for query in queries)
     return np.array([math.nan if entry is None else entry for entry in entries])
 
 
 def _weights(run: Baseline) -> Floats | None:
-    """Return how much each query counts; None if nobody said so."""
+    """Return how much each query counts; None without weights."""
     weights = [entry.weight for entry in run.queries.values()]
     if all(weight is None for weight in weights):
         return None
@@ -659,7 +670,7 @@ def _weights(run: Baseline) -> Floats | None:
 
 
 def _of_one_side(old: Baseline, new: Baseline) -> list[str]:
-    """Say how many queries only one side has, and whether rankine itself changed."""
+    """Return notes on queries that only one side has, and on another version."""
     notes = []
     for number, label in enumerate(new.metrics):
         here, there = (
@@ -671,7 +682,7 @@ def _of_one_side(old: Baseline, new: Baseline) -> list[str]:
             (here - there, "new"),
         ):
             if some:
-                n = count(len(some), "query")
+                n = count(len(some), new.unit)
                 notes.append(f"{label}: {n} with a value {words}, left out")
     if old.version != __version__:
         notes.append(
@@ -682,7 +693,7 @@ def _of_one_side(old: Baseline, new: Baseline) -> list[str]:
 
 
 def _moved(difference: float) -> str:
-    """Say how far a mean moved."""
+    """Say in words how far a mean moved."""
     if abs(difference) <= NOTHING:
         return "stayed"
     return f"{'fell' if difference < 0 else 'rose'} by {_size(abs(difference))}"

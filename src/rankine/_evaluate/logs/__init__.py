@@ -1,1 +1,1 @@
-"""What recommendations would have earned, estimated from a log."""
+"""The reward that recommendations would have earned, estimated from a log."""

@@ -74,11 +74,11 @@ def ctr(
 
     Formula:
         w = pi(a|x) / p, where a is the item that was shown to x with probability p, and
-        pi is what the recommendations would have done: 1/k for each of k items, or the
-        given probability; r is the reward, r' its prediction for a, and q the predicted
-        reward of what is recommended
+        pi is the probability that the recommendations show it: 1/k for each of k items,
+        or the given one; r is the reward, r' its prediction for a, and q the predicted
+        reward of the recommendations
 
-        matching    mean r over rounds in which what was shown is recommended
+        matching    mean r over rounds in which the item shown is recommended
         ips         1/n sum w r
         snips       sum w r / sum w
         dm          1/n sum q
@@ -95,37 +95,37 @@ def ctr(
         recommended: the same with item_id, user_id, and, as needed, predicted (the
             reward model's value), probability (of the policy), position. Without
             user_id, everyone is recommended the same.
-        estimator: one of the above; or a list or tuple of them, for which the tables
-            are read and joined once.
+        estimator: one of the above; or a list or tuple of them, to read and join the
+            tables only once.
         k: use only the first k items of each list, the best predicted first.
         clip: the largest 1/p; larger ones are cut to it, which trades variance for
             bias.
         threshold: the threshold of switch-dr.
         shrinkage: the shrinkage of dros.
         convention: ``rankine``, or ``jurity``, which averages over recommended pairs
-            and uses a propensity of 1/items where there is none.
+            and uses a propensity of 1/items if there is none.
         n: whether the mean is over ``logged`` rounds or ``recommended`` pairs; a pair
             that was logged several times then counts that many times.
         missing_propensity: without such a column, an ``error``, or one over the number
             of different items in the log (``items``).
         any_reward: allow rewards other than 0 and 1.
-        columns: part -> column, where names are not recognised: its name, or its number
+        columns: part -> column, if names are not recognised: its name, or its number
             from 1; "-" if there is none.
         confidence: the confidence level of the interval.
         method: ``t`` or ``bootstrap`` over the contributions of the rounds (linearised
             for ratios).
         seed: the seed of the bootstrap.
         engine: how the log is read: ``memory``, at once; ``stream``, in parts, so that
-            it may be larger than memory, of which the rounds that match are held; or
-            ``auto``, in parts where it would not fit, as a note then says. What is
-            recommended is always held. Numbers are the same.
-        memory_limit: the memory that the process may have while the log is read in
-            parts, as ``"1GB"`` or a number of bytes; half of what is left if not given.
+            it may be larger than memory, and only matching rounds are kept; or
+            ``auto``, in parts if it would not fit, as a note then says. Recommendations
+            are always kept in memory. Numbers are the same.
+        memory_limit: the memory that the process may use while the log is read in
+            parts, as ``"1GB"`` or a number of bytes; half of what is free if not given.
 
     Returns:
-        The estimate with its interval, the effective number of rounds, the largest
-        weight, and warnings in words; nan, with the reason, if nothing matches. For a
-        list of estimators, even of one, `Estimates`: an estimate by each name.
+        The estimate with its interval, the effective sample size, the largest weight,
+        and warnings; nan, with the reason, if nothing matches. For a list of
+        estimators, even of one, `Estimates`: an estimate by each name.
 
     Raises:
         ParameterError: an option is not valid.

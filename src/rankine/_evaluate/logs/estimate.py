@@ -1,4 +1,4 @@
-"""Estimate: what a policy would have earned, and how much that can be trusted."""
+"""Estimate: the reward that a policy would have earned, and how reliable that is."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
     from rankine._metrics.estimators import Estimator, Found
 
 _FEW = 10
-"""An effective number of rounds below which an estimate is a guess."""
+"""The effective sample size below which an estimate is a guess."""
 _LARGE = 0.05
-"""The share of all weights above which one round decides too much."""
+"""The share of the total weight above which one round decides too much."""
 _UNSEEN = 0.01
-"""The share of choices without a log that is worth a word."""
+"""The share of unlogged recommendations above which there is a warning."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a policy would have earned, and how much that can be trusted.
+    """The reward that a policy would have earned, and how reliable that is.
 
     Attributes:
         value: the estimate; nan if there is none.
         interval: its confidence interval.
         n: the number of rounds it is a mean of.
-        matched: the rounds in which the new policy shows what was shown.
-        ess: the effective number of rounds, (sum w)^2 / sum w^2.
+        matched: the number of rounds in which the new policy recommends the item shown.
+        ess: the effective sample size, (sum w)^2 / sum w^2.
         max_weight: the largest importance weight.
-        clipped: how many weights were cut.
+        clipped: how many weights were clipped.
         estimator: its name.
-        confidence: how often such an interval holds the true value.
-        warnings: what makes the number doubtful, in sentences.
-        notes: what was left out, in sentences.
+        confidence: the confidence level of the interval.
+        warnings: reasons to doubt the number, in sentences.
+        notes: data that were left out, in sentences.
     """
 
     value: float
@@ -66,7 +66,7 @@ class Estimate:
         return self.value
 
     def __str__(self) -> str:
-        """Return the number, its interval, and what to think of it."""
+        """Return the number, its interval, warnings and notes as text."""
         from rankine._report.tables import estimate_text  # noqa: PLC0415
 
         return estimate_text(self)
@@ -77,7 +77,7 @@ class Estimate:
         return estimates_html((self,))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON; what is undefined is None."""
+        """Return everything, ready for JSON; undefined values are None."""
         low, high = self.interval
         return asdict(self) | {
             "value": finite(self.value),
@@ -89,13 +89,13 @@ class Estimate:
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """Return everything as JSON; what is undefined is null."""
+        """Return everything as JSON; undefined values are null."""
         return _json(self.to_dict(), indent)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Mapping[str, Estimate]):
-    """What several estimators say about one log, by their names.
+    """The estimates of several estimators from one log, by their names.
 
     ``found["ips"]`` is an `Estimate`; it is read like a dict, and cannot be changed.
 
@@ -151,11 +151,11 @@ class Estimates(Mapping[str, Estimate]):
         return estimates_html(self.estimates)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return everything by name, ready for JSON; what is undefined is None."""
+        """Return everything by name, ready for JSON; undefined values are None."""
         return {name: estimate.to_dict() for name, estimate in self.items()}
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """Return everything as JSON, by name; what is undefined is null."""
+        """Return everything as JSON, by name; undefined values are null."""
         return _json(self.to_dict(), indent)
 
 
@@ -170,7 +170,7 @@ def answer(rounds: Rounds, asked: Question) -> Estimate | Estimates:
 
 
 def estimates(rounds: Rounds, asked: Question) -> Estimates:
-    """Return what is estimated from rounds, by the names of the estimators.
+    """Return the estimates from rounds, by the names of the estimators.
 
     All sums are exact, so that it does not matter in which order rounds come.
     """
@@ -192,7 +192,7 @@ def estimates(rounds: Rounds, asked: Question) -> Estimates:
         by_formula = unmatched == "formula" and not estimator.is_ratio
         if not rounds.matched and estimator.needs_match and not by_formula:
             value = math.nan
-            warnings = ("no round shows what is recommended, so there is no estimate",)
+            warnings = ("no round shows a recommended item: no estimate",)
         bounds = Interval(math.nan, math.nan)
         if not math.isnan(value):
             bounds = _interval(rounds, outcome, estimator, asked)
@@ -217,9 +217,9 @@ def estimates(rounds: Rounds, asked: Question) -> Estimates:
 def _interval(
     rounds: Rounds, outcome: Found, estimator: Estimator, asked: Question
 ) -> Interval:
-    """Return the interval of an estimate, from what each round moves it by."""
+    """Return the interval of an estimate, from the influence of each round."""
     n = rounds.n
-    # One round has no spread, and where only rounds that match count, no one of them.
+    # A single round has no spread; nor has a single match, if only matches count.
     counted = rounds.matched if estimator.is_ratio else n
     if counted < 2:  # noqa: PLR2004
         return Interval(math.nan, math.nan)
@@ -247,7 +247,7 @@ def _interval(
 
 
 def _inverse(rounds: Rounds, asked: Question) -> tuple[Floats, int]:
-    """Return 1/p of every round, cut where that is asked for, and how many were cut."""
+    """Return 1/p of every round, clipped if asked for, and how many were clipped."""
     p = rounds.propensity
     if rounds.spread is None and rounds.items is not None:
         p = np.full(len(p), 1 / len(rounds.items))
@@ -260,7 +260,7 @@ def _inverse(rounds: Rounds, asked: Question) -> tuple[Floats, int]:
 
 
 def _effective(weights: Floats) -> tuple[float, float]:
-    """Return the effective number of weights, and their sum."""
+    """Return the effective sample size, and the sum of weights."""
     largest = float(weights.max(initial=0))
     if largest == 0:
         return 0.0, 0.0
@@ -273,28 +273,26 @@ def _effective(weights: Floats) -> tuple[float, float]:
 def _warnings(
     rounds: Rounds, estimator: Estimator, ess: float, most: float, total: float
 ) -> tuple[str, ...]:
-    """Say in words what makes an estimate doubtful."""
+    """Return reasons to doubt an estimate."""
     warnings = []
     if estimator.is_even:
         low, high = rounds.spread or (0.0, 1.0)
         if low != high:
             warnings.append(
                 f"{estimator.name} is biased unless the items shown were drawn "
-                "uniformly: rounds in which both agree are not a fair sample"
+                "uniformly: matching rounds are not a fair sample"
             )
     if estimator.needs_match:
         if rounds.matched and total == 0:
-            warnings.append("no weight is left, so the model alone decides")
+            warnings.append("all weights are 0: only the reward model decides")
         elif rounds.matched and ess < _FEW:
-            warnings.append(
-                f"poor overlap: the effective number of rounds is {ess:.1f}"
-            )
+            warnings.append(f"poor overlap: the effective sample size is {ess:.1f}")
         share = most / total if total > 0 else 0.0
         if share > _LARGE:
-            warnings.append(f"a single round has {percent(share)} of all the weight")
+            warnings.append(f"a single round has {percent(share)} of the total weight")
     if rounds.unseen > _UNSEEN:
         warnings.append(
-            f"{percent(rounds.unseen)} of what is recommended was never shown, so the "
-            "log says nothing about it"
+            f"{percent(rounds.unseen)} of the recommendations were never shown, so the "
+            "log says nothing about them"
         )
     return tuple(warnings)

@@ -1,4 +1,4 @@
-"""What is asked of a log, and the rounds that answer it, read at once or in parts."""
+"""The arguments of `ctr`, and the rounds they ask for, read at once or in parts."""
 
 from __future__ import annotations
 
@@ -47,15 +47,14 @@ _USUAL: dict[str, float | None] = {
     "clip": None,
     "missing_propensity": None,
 }
-"""Arguments that only some estimators read, and what they are if not given."""
+"""Arguments that only some estimators read, with their defaults."""
 
 
 @dataclass
 class Question:
-    """What is asked about a log, checked before anything is read.
+    """The arguments of `ctr`, checked before anything is read.
 
-    The attributes are the arguments of `ctr`; those not given are filled in from the
-    convention.
+    Those not given are filled in from the convention.
     """
 
     estimator: Any = "matching"
@@ -111,7 +110,7 @@ class Question:
 
     @property
     def several(self) -> bool:
-        """Whether estimators came as a list, and so does the answer."""
+        """Whether estimators came as a list, so that the answer is one, too."""
         return isinstance(self.estimator, tuple)
 
     @property
@@ -125,7 +124,7 @@ class Question:
         return [name for name in self.estimators if ESTIMATORS[name].weighs]
 
     def columns_of(self, table: str) -> dict[str, Any]:
-        """Return which column is what in one of the two tables, as the user says."""
+        """Return the columns that the user names for one of the two tables."""
         columns = _own(self.columns, table)
         check_columns(columns)
         return columns
@@ -147,11 +146,11 @@ class Question:
 
         Args:
             logged: the log.
-            recommended: what is recommended.
-            report: is told the name of a log that is read in parts, how many rows were
-                read, and None, as nobody knows how many there are.
-            own: whether rounds will be added that have recommendations of their own.
-            part: whether both are parts of others, and may be empty.
+            recommended: the recommendations.
+            report: called with the name of a log that is read in parts, the number of
+                rows read, and None, as the total is unknown.
+            own: whether rounds with recommendations of their own will be added.
+            part: whether both tables are parts of larger ones, and may be empty.
         """
         memory, said = limit_of(logged, self.engine, self.memory_limit)
         refuse_small(memory)
@@ -193,7 +192,7 @@ class Question:
         return tally
 
     def _opened(self, logged: Any, recommended: Any) -> tuple[OpenLog, OpenLog]:
-        """Open both tables; say which columns they must have."""
+        """Open both tables, with the columns that they must have."""
         needs = {"item": "rounds are matched by", "reward": "says what was earned"}
         if self.weighing and self.missing_propensity == "error":
             needs["propensity"] = (
@@ -224,7 +223,7 @@ class Question:
         return [name for name in self.estimators if ESTIMATORS[name].models]
 
     def _check_rounds(self, log: Log, offered: Log) -> None:
-        """Refuse rewards and propensities that cannot be."""
+        """Refuse impossible rewards and propensities."""
         if not self.any_reward:
             _check_rewards(log, offered if self._predicting else None)
         if self.weighing:
@@ -234,13 +233,13 @@ class Question:
 _ROW = 64
 """About how many bytes a logged round takes."""
 _OFFERED = 110
-"""Bytes that are needed to look for a recommended row, besides the row itself."""
+"""Bytes that the search for a recommended row takes, besides the row itself."""
 
 
 def _used_with(offered: Log, memory: int | None) -> int:
-    """Return the bytes that are in use when recommendations can be looked for.
+    """Return the bytes in use when recommendations are ready to be searched.
 
-    Those that leave no room for the log are refused.
+    Recommendations that leave no room for the log are refused.
     """
     used = in_use() + _OFFERED * offered.frame.height
     what = f"{offered.name}, which is held, and a part of the log"
@@ -255,13 +254,13 @@ def _refuse_other_types(first: Log, log: Log) -> None:
 
 
 def _at_once(table: Table) -> tuple[str, ...]:
-    """Say of a large log that it is read at once, where it has no parts."""
+    """Return a note if a large log is read at once because it has no parts."""
     kinds = [part.kind for part in table.parts if part.batches is None]
     return at_once(table, kinds[0]) if kinds else ()
 
 
 def _refuse_idle(asked: Sequence[str], **given: float | str | None) -> None:
-    """Refuse what none of the estimators looks at."""
+    """Refuse arguments that no estimator reads."""
     for name, value in given.items():
         if value == _USUAL[name]:
             continue
@@ -339,7 +338,7 @@ def _check_rewards(log: Log, offered: Log | None) -> None:
 
 
 def _are_clicks(reward: pl.Series) -> bool:
-    """Say whether rewards are clicks, if they are ints, whose ends tell that sooner."""
+    """Say whether rewards are clicks; for ints, their range shows it sooner."""
     if not len(reward) or not reward.dtype.is_integer():
         return False
     low, high = ends(reward)
@@ -372,7 +371,7 @@ def _check_propensities(log: Log, clip: float | None) -> None:
 
 
 def _refuse_row(table: Log, part: str, odd: pl.Series, name: str, why: str) -> None:
-    """Refuse a table by the first row that is odd, if there is one."""
+    """Refuse a table for its first odd row, if there is one."""
     if odd.any():
         row = int(odd.arg_true()[0])
         msg = f"{table.origin.where(row)}: {name} is {table.frame[part][row]:g}{why}"

@@ -1,4 +1,4 @@
-"""Losses of predictions: what is declared of each, and how it is made of sums."""
+"""Losses of predictions: what each declares, and how sums become a loss."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankine._metrics.losses import LossSums
 
 EPS = 1e-15
-"""The smallest probability of what happened, unless another one is given."""
+"""The smallest probability of the true outcome, if eps is not given."""
 _BINS = 100_000
 
 
@@ -30,15 +30,15 @@ class Loss(float):
 
     Attributes:
         n: the number of rows.
-        clipped: how many probabilities of what happened were below eps, and were raised
-            to it.
+        clipped: how many probabilities of true outcomes were below eps, and were
+            raised to it.
     """
 
     n: int
     clipped: int
 
     def __new__(cls, value: float, n: int, clipped: int = 0) -> Self:
-        """Make a float with two numbers more."""
+        """Make a float that carries two more numbers."""
         loss = super().__new__(cls, value)
         loss.n = n
         loss.clipped = clipped
@@ -53,12 +53,12 @@ class Loss(float):
 
 
 class CalibrationError(float):
-    """Expected calibration error, with the bins that it is made of.
+    """Expected calibration error, with its bins.
 
     Attributes:
         n: the number of rows.
-        bins: a frame with a row per bin that has rows: its bounds, how many rows are in
-            it, their mean probability, and the share of them in which it happened.
+        bins: a frame with a row per bin that is not empty: its bounds, its number of
+            rows, their mean probability, and the share of rows with outcome 1.
         largest: the largest gap of a bin.
     """
 
@@ -67,7 +67,7 @@ class CalibrationError(float):
     largest: float
 
     def __new__(cls, value: float, n: int, bins: pl.DataFrame, largest: float) -> Self:
-        """Make a float with a frame."""
+        """Make a float that carries a frame."""
         error = super().__new__(cls, value)
         error.n, error.bins, error.largest = n, bins, largest
         return error
@@ -85,16 +85,16 @@ L = TypeVar("L", bound=float)
 
 @dataclass(frozen=True)
 class Kind(Generic[L]):
-    """What is declared about a loss, and how it is made.
+    """What a loss declares, and how it is computed.
 
     Attributes:
         name: the name of its function.
-        check: refuses options that are not right.
+        check: refuses invalid options.
         gather: turns rows and options into sums.
         finish: turns sums and options into the loss.
         bounds: the smallest and the largest value, of a single column of predictions.
         higher_is_better: the direction.
-        undefined: where it is nan, in words; empty if it never is.
+        undefined: when it is nan, in words; empty if never.
         across: the choices that need all rows at once.
     """
 
@@ -108,12 +108,12 @@ class Kind(Generic[L]):
     across: tuple[Across, ...] = ()
 
     def at_once(self, y: Any, p: Any, options: dict[str, Any]) -> L:
-        """Return the loss of what happened and what was predicted."""
+        """Return the loss of outcomes and predictions."""
         self.check(**options)
         return self.made(self.gather(y, p, **options), options)
 
     def made(self, sums: LossSums, options: dict[str, Any]) -> L:
-        """Return the loss of rows, of which there must be one."""
+        """Return the loss of all rows; refuse if there are none."""
         if sums.n == 0:
             msg = "there are no rows"
             raise DataError(msg)
@@ -139,7 +139,7 @@ def _check_bins(*, bins: int = 10, by: str = "width") -> None:
 
 
 def _check_nothing() -> None:
-    """There is nothing to choose."""
+    """Accept no options."""
 
 
 def _mean(sums: LossSums, **_: object) -> Loss:
@@ -162,8 +162,8 @@ def _gained(sums: LossSums, **options: Any) -> Loss:
     return Loss(1 - loss, loss.n, loss.clipped)
 
 
-def _told_of_variance(sums: LossSums, *, centred: bool) -> Loss:
-    """Return what share of the variance of ratings is not in the errors."""
+def _explained(sums: LossSums, *, centred: bool) -> Loss:
+    """Return the share of the ratings' variance that the predictions explain."""
 
     def around_mean(which: int, *, centred: bool = True) -> Any:
         part = sums.bins[which]
@@ -202,7 +202,7 @@ def _calibration(sums: LossSums, **_: object) -> CalibrationError:
 def _register(
     name: str, check: Any, gather: Any, finish: Callable[..., L], **facts: Any
 ) -> Kind[L]:
-    """Say how a loss is made, under the name of its function."""
+    """Register a loss under the name of its function."""
     LOSSES[name] = kind = Kind(name, check, gather, finish, **facts)
     return kind
 
@@ -246,7 +246,7 @@ R_SQUARED = _register(
     "r_squared",
     _check_nothing,
     rows.gaps_and_ratings,
-    lambda sums: _told_of_variance(sums, centred=False),
+    lambda sums: _explained(sums, centred=False),
     bounds=(-math.inf, 1),
     higher_is_better=True,
     undefined="ratings that are all the same",
@@ -255,7 +255,7 @@ EXPLAINED = _register(
     "explained_variance",
     _check_nothing,
     rows.gaps_and_ratings,
-    lambda sums: _told_of_variance(sums, centred=True),
+    lambda sums: _explained(sums, centred=True),
     bounds=(-math.inf, 1),
     higher_is_better=True,
     undefined="ratings that are all the same",

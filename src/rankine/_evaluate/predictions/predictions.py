@@ -1,4 +1,4 @@
-"""Predicted probabilities and ratings against what happened.
+"""Losses of predicted probabilities and ratings.
 
 All take two columns of the same length, arrays, lists or columns of a frame, and return
 a number that also carries the number of rows it is computed from.
@@ -33,14 +33,14 @@ def cross_entropy(y: Any, p: Any, *, eps: float = EPS) -> Loss:
         several classes: -1/n sum ln p of the true class
 
     Args:
-        y: what happened: 0 and 1, or False and True; or the number of a class.
+        y: the outcomes: 0 and 1, or False and True; or the number of a class.
         p: the probability of 1; or a matrix with a row per case and a column per class.
-        eps: the smallest probability of what happened; smaller ones are raised to it,
-            and counted.
+        eps: the smallest probability of the true outcome; smaller ones are raised to
+            it, and counted.
 
     Returns:
         From 0, smaller is better; `clipped` says how many probabilities were raised to
-        eps, whose part of the result depends only on eps.
+        eps, so that their part of the result depends only on eps.
 
     References:
         I. J. Good: Rational decisions. Journal of the Royal Statistical Society B 1952.
@@ -64,9 +64,9 @@ def normalized_entropy(
         NE = CE(model) / CE(baseline)
 
     Args:
-        y: what happened, 0 and 1.
+        y: the outcomes, 0 and 1.
         p: the probability of 1.
-        baseline: the rate that is always predicted instead; the mean of y if not given.
+        baseline: the rate that it always predicts; the mean of y if not given.
         eps: as in `cross_entropy`.
 
     Returns:
@@ -93,9 +93,9 @@ def normalized_cross_entropy(
         NCE = 1 - CE(model) / CE(baseline), the relative information gain
 
     Args:
-        y: what happened, 0 and 1.
+        y: the outcomes, 0 and 1.
         p: the probability of 1.
-        baseline: the rate that is always predicted instead; the mean of y if not given.
+        baseline: the rate that it always predicts; the mean of y if not given.
         eps: as in `cross_entropy`.
 
     Returns:
@@ -112,14 +112,14 @@ def normalized_cross_entropy(
 
 
 def brier(y: Any, p: Any) -> Loss:
-    """Brier score: the mean squared distance of probabilities from what happened.
+    """Brier score: the mean squared distance of probabilities from outcomes.
 
     Formula:
         binary: 1/n sum (p - y)^2
         several classes: 1/n sum over rows and classes of (p - [is the true class])^2
 
     Args:
-        y: what happened: 0 and 1; or the number of a class.
+        y: the outcomes: 0 and 1; or the number of a class.
         p: the probability of 1; or a matrix with a row per case and a column per class.
 
     Returns:
@@ -146,9 +146,9 @@ def expected_calibration_error(
         ECE = sum_b n_b / n |mean p in b - rate of y in b|
 
     Args:
-        y: what happened, 0 and 1.
+        y: the outcomes, 0 and 1.
         p: the probability of 1.
-        bins: how many there are.
+        bins: the number of bins.
         by: bins of equal ``width``, or with equally many rows (``count``).
 
     Returns:
@@ -176,7 +176,7 @@ def rmse(y: Any, predicted: Any) -> Loss:
 
     Args:
         y: the ratings.
-        predicted: what was predicted for them.
+        predicted: the predicted ratings.
 
     Returns:
         From 0, smaller is better.
@@ -196,7 +196,7 @@ def mae(y: Any, predicted: Any) -> Loss:
 
     Args:
         y: the ratings.
-        predicted: what was predicted for them.
+        predicted: the predicted ratings.
 
     Returns:
         From 0, smaller is better.
@@ -216,7 +216,7 @@ def r_squared(y: Any, predicted: Any) -> Loss:
 
     Args:
         y: the ratings.
-        predicted: what was predicted for them.
+        predicted: the predicted ratings.
 
     Returns:
         At most 1, larger is better; 0 is as good as always predicting the mean rating,
@@ -242,7 +242,7 @@ def explained_variance(y: Any, predicted: Any) -> Loss:
 
     Args:
         y: the ratings.
-        predicted: what was predicted for them.
+        predicted: the predicted ratings.
 
     Returns:
         At most 1, larger is better; it is `r_squared` where the errors have a mean of

@@ -1,1 +1,1 @@
-"""Functions on two rankings as people write them."""
+"""Functions on two rankings as users write them."""

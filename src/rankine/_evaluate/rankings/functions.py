@@ -1,4 +1,4 @@
-"""Functions on two rankings: what a user calls with two lists in hand."""
+"""Functions on two rankings, for users who have two lists at hand."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ On = Literal["intersection", "union"] | None
 
 @dataclass(frozen=True)
 class RBO:
-    """Rank-biased overlap of two lists: what is certain, and what is likely.
+    """Rank-biased overlap of two lists, with its bounds.
 
     Attributes:
-        min: the least that it can be, if the lists have nothing else in common.
-        max: the most that it can be, whatever follows.
-        res: their distance, max - min.
-        ext: the value if what follows agrees as much as what was seen.
+        min: the lower bound, reached if the lists have nothing else in common.
+        max: the upper bound, however the lists continue.
+        res: the residual, max - min.
+        ext: the extrapolated value, if the lists go on agreeing as they do so far.
         p: the persistence.
-        ties: how ties were treated.
-        depth: how many ranks were seen of both lists.
-        weight: the share of all weight that these ranks have.
+        ties: how ties are treated.
+        depth: the number of ranks that both lists have.
+        weight: the share of the total weight that these ranks have.
     """
 
     min: float
@@ -58,8 +58,8 @@ class RBO:
     def rbd(self) -> float:
         """The distance of the lists, 1 - ext: a metric for whole rankings without ties.
 
-        For lists that end at different depths it is not a metric: what is extrapolated
-        from one pair says nothing about another.
+        For lists that end at different depths it is not a metric: the extrapolation of
+        one pair says nothing about another.
         """
         return 1 - self.ext
 
@@ -68,11 +68,11 @@ class RBO:
         return self.ext
 
     def __str__(self) -> str:
-        """Say in one line what the number means."""
+        """Return the number, its bounds and the depth in one line."""
         ranks = "1 rank" if self.depth == 1 else f"{self.depth} ranks"
         return (
             f"RBO {self.ext:.4f} (p = {self.p:g}), between {self.min:.4f} and "
-            f"{self.max:.4f} whatever follows; {ranks} seen of both lists, with "
+            f"{self.max:.4f} however the lists continue; {ranks} in both, with "
             f"{percent(self.weight, 1)} of the weight"
         )
 
@@ -85,8 +85,8 @@ def rbo(x: Any, y: Any, p: float = 0.9, ties: Ties = "w") -> RBO:
 
     Compares the first item of both, the first two, the first three and so on, and
     gives each depth the weight (1 - p) p^(d-1). Lists may have different lengths and
-    different items, and are assumed to go on: `min` and `max` bound what may come of
-    it, and `ext` assumes that they go on agreeing as they did.
+    different items, and are assumed to go on: `min` and `max` bound the value for any
+    continuation, and `ext` assumes that they go on agreeing as they do so far.
 
     Formula:
         RBO = (1 - p) sum_{d >= 1} p^(d-1) A_d, A_d = X_d / d, the share of items that
@@ -96,7 +96,7 @@ def rbo(x: Any, y: Any, p: float = 0.9, ties: Ties = "w") -> RBO:
         x: a list of items, best first, in which a list or set is a tie; the same as
             text, ``"a (b c) d"``; {item: score}; or a column of items.
         y: another one.
-        p: the persistence: how likely it is that somebody looks at the next rank. The
+        p: the persistence: the probability that a user looks at the next rank. The
             smaller it is, the more weight the first ranks get; see `rbo_p`.
         ties: what items in a tie mean. ``w``: they share a rank, as in sports. ``a``:
             their order is unknown; the result is the mean over all orders, exactly so
@@ -122,8 +122,8 @@ def rbo(x: Any, y: Any, p: float = 0.9, ties: Ties = "w") -> RBO:
         >>> round(found.min, 3), round(found.max, 3), round(found.ext, 3)
         (0.168, 0.752, 0.291)
         >>> print(rk.rbo([1, 2, 3, 4], [2, 1, 3, 5], p=0.85))
-        RBO 0.6965 (p = 0.85), between 0.4906 and 0.8270 whatever follows; 4 ranks \
-seen of both lists, with 72.6 % of the weight
+        RBO 0.6965 (p = 0.85), between 0.4906 and 0.8270 however the lists continue; \
+4 ranks in both, with 72.6 % of the weight
     """
     check_number("p", p, above=0, below=1)
     check_choice("ties", ties, TIES)
@@ -217,7 +217,7 @@ def jaccard(x: Any, y: Any, k: int | None = None) -> float:
 
 
 def least_item_promoted(reference: Any, reranked: Any, k: int = 10) -> float:
-    """How far below k the lowest item that a reranker put among the first k was.
+    """How far below k the lowest of the reranked first k items was before.
 
     Formula:
         LIP_k = max(0, max over the first k of the reranked list of rank_reference - k)
@@ -228,8 +228,8 @@ def least_item_promoted(reference: Any, reranked: Any, k: int = 10) -> float:
         k: the number of items that are shown.
 
     Returns:
-        From 0; nan if the reference is empty. LensKit counts ranks from 0 here, and so
-        gives one rank less wherever an item was promoted.
+        From 0; nan if the reference is empty. LensKit counts ranks from 0 here, so its
+        value is one rank less if any item was promoted.
 
     Examples:
         The item at rank 5 is now second; it stood 3 ranks below 2.

@@ -1,4 +1,4 @@
-"""Two rankings as people write them: matched, or as numbers that are correlated."""
+"""Two rankings as users write them, matched, or turned into numbers to correlate."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Ranking:
 
     Attributes:
         items: the items, best first.
-        top: the rank at which the ties of each item begin, from 1; None without ties.
-        bottom: the rank at which they end.
-        scores: what the items were ordered by, None if the order was given.
+        top: the first rank of each item's tie, from 1; None without ties.
+        bottom: the last rank of each item's tie.
+        scores: the scores that order the items; None if the order was given.
     """
 
     items: list[Any]
@@ -62,7 +62,7 @@ class Ranking:
         return dict(zip(self.items, range(len(self.items)), strict=True))
 
     def side(self) -> Side:
-        """Return the ranking as the one list of a ranker."""
+        """Return the ranking as a run with a single list."""
         starts = np.array([0, len(self.items)])
         return Side(starts, self.top, self.bottom, self.scores)
 
@@ -92,7 +92,7 @@ def ranking_of(x: Any, name: str) -> Ranking:
 
 
 def _are_plain(items: list[Any]) -> bool:
-    """Say whether all are texts or whole numbers, which are ids and no ties."""
+    """Say whether all items are texts or whole numbers, so that none is a tie."""
     try:
         "".join(items)
     except TypeError:
@@ -206,7 +206,7 @@ def _of_scores(x: Mapping[Any, Any], name: str) -> Ranking:
 
 
 def _tie_keys(items: list[Any]) -> list[int]:
-    """Return a number for each item; among equals, the smallest is first everywhere."""
+    """Return a key for each item by which equal items are sorted."""
     texts = [*map(str, items)]
     keys: list[int] = tie_keys(
         np.arange(len(texts)), _TIE, lambda _: places_of(texts)
@@ -218,7 +218,7 @@ def common(x: Any, y: Any) -> tuple[Ranking, Ranking, Ints, Ints]:
     """Read two rankings and find the places, in both, of the items they share."""
     first = ranking_of(x, "x")
     if isinstance(y, list) and first.top is None:
-        # Where all are found, and none twice, there is nothing else to check: 1,000
+        # If all are found, and none twice, there is nothing else to check: 1,000
         # items take 0.08 ms instead of 0.12, 100,000 take 12 ms instead of 80.
         try:
             places = _places(first, y)
@@ -308,7 +308,7 @@ def _refuse_without_scores(x: Ranking, y: Ranking, on: str | None) -> None:
 
 
 def _refuse_kinds(x: Ranking, y: Ranking) -> None:
-    """Refuse rankings of which one has texts and the other has numbers."""
+    """Refuse rankings if the ids of one are texts and those of the other numbers."""
     texts = [{isinstance(item, str) for item in ranking.items} for ranking in (x, y)]
     if sorted(map(sorted, texts)) == [[False], [True]]:
         msg = (
@@ -319,7 +319,7 @@ def _refuse_kinds(x: Ranking, y: Ranking) -> None:
 
 
 def _difference(x: Mapping[Any, Any], y: Mapping[Any, Any]) -> str:
-    """Say which items one ranking has and the other has not."""
+    """Name the items that only one of the rankings has."""
     parts = []
     for ranking, other, who in ((x, y, "first"), (y, x, "second")):
         alone = [item for item in ranking if item not in other]
@@ -334,7 +334,7 @@ def _columns(x: Any, y: Any, *, whole: bool) -> tuple[AnyArray, AnyArray] | None
     """Return two columns of numbers; None if these are rankings."""
     first, other = _numbers(x, "x", whole=whole), _numbers(y, "y", whole=whole)
     if (first is None) != (other is None):
-        # Next to a column of numbers, a list of whole ones is one too.
+        # Next to a column of numbers, a list of whole numbers is also a column.
         first, other = _numbers(x, "x", whole=True), _numbers(y, "y", whole=True)
     if first is None or other is None:
         return None
@@ -399,7 +399,7 @@ def _checked(x: AnyArray, y: AnyArray, *, by_score: bool) -> tuple[Floats, Float
 
 
 def _levels(values: AnyArray) -> Floats:
-    """Return which of the different values each is, from 0, the smallest first.
+    """Replace values by their places among the distinct ones, the smallest being 0.
 
     The order is all that matters, and integers may have more digits than a float.
     """

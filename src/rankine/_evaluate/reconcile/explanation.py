@@ -22,7 +22,7 @@ class Row:
         convention: the name of the convention.
         value: the number; None if the tool gives none.
         why: why there is no number.
-        warnings: where the tool itself may give another number.
+        warnings: reasons why the tool itself may give another number.
     """
 
     convention: str
@@ -38,7 +38,7 @@ class EqualRows:
     Attributes:
         value: the number.
         conventions: their names.
-        because: in words, what each does differently from the default, as far as it
+        because: what each tool does differently from the default, in words, if it
             changes the number on these data.
     """
 
@@ -48,7 +48,7 @@ class EqualRows:
 
     @property
     def reasons(self) -> dict[tuple[str, ...], list[str]]:
-        """The same the other way round: what is done -> who does it."""
+        """The inverse of `because`: reasons -> the tools that share them."""
         reasons: dict[tuple[str, ...], list[str]] = {}
         for name, words in self.because.items():
             if words:
@@ -58,17 +58,17 @@ class EqualRows:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One choice that is switched, and what that does.
+    """One choice that is switched, and its effect.
 
     Attributes:
         field: the field of the convention, or the parameter of the metric.
         before: its value in the first convention.
         after: its value in the second.
-        words: what the second does, in words.
+        words: the choice of the second, in words.
         value_before: the number before the switch.
         value_after: the number after it; None if there is none.
         query: the query that moves most.
-        query_before: its value before; None where it is left out.
+        query_before: its value before; None if it is left out.
         query_after: its value after.
     """
 
@@ -84,7 +84,7 @@ class Step:
 
     @property
     def change(self) -> float:
-        """By how much the number moves; nan where there is none before or after."""
+        """The change of the number; nan if there is none before or after."""
         if self.value_before is None or self.value_after is None:
             return math.nan
         return self.value_after - self.value_before
@@ -92,16 +92,17 @@ class Step:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The way from one convention's number to another's, a choice at a time.
+    """The steps from one convention's number to another's, one choice at a time.
 
     Attributes:
         metric: the metric.
-        first: the name of the convention to begin with.
+        first: the name of the first convention.
         second: the name of the other.
         value_first: the number of the first; None if it gives none.
         value_second: the number of the second.
-        steps: the choices that move the number, in the order of their switching.
-        unmoved: the choices that differ and move nothing here.
+        steps: the choices that change the number, in the order they are switched.
+        unmoved: the choices that differ without an effect here.
+        label: the name that the metric was asked for by.
     """
 
     metric: Metric
@@ -111,6 +112,7 @@ class Explanation:
     value_second: float | None
     steps: tuple[Step, ...]
     unmoved: tuple[str, ...]
+    label: str
 
     def __str__(self) -> str:
         """Return the steps as lines of text."""

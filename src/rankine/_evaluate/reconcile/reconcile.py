@@ -30,28 +30,31 @@ BASE = "rankine"
 _SAME = 1e-12
 _NO_SUCH = "this tool has no such metric"
 _NOT_CUT = "this tool has it only without a cutoff"
-_UNLIKE = "its {} is defined differently, which is not computed here"
+_UNLIKE = "its {} is defined differently, and not computed here"
 _REFUSING = frozenset({"missing_run", "negative", "duplicates", "nothing"})
-"""Choices by which a tool may refuse data."""
+"""Choices that may make a tool refuse data."""
 _ROUNDING = frozenset({"decimals"})
 
 
 class Reconciliation:
     """A row per tool, grouped by equal numbers; see `reconcile`."""
 
-    def __init__(self, metric: Metric, data: SharedData, names: Sequence[str]) -> None:
-        self.metric = metric
+    def __init__(
+        self, metric: Metric, data: SharedData, names: Sequence[str], label: str
+    ) -> None:
+        self.metric, self.label = metric, label
         self._data = data
         data.read(metric)
+        self._unit = data.unit(metric)
         self._errors: list[RankineError] = []
         self.rows = tuple(self._row(name) for name in names)
         if len(self._errors) == sum(not self._lacks(name) for name in names):
             texts = {str(error) for error in self._errors}
             if len(texts) == 1:
-                raise self._errors[0]  # nobody can do anything with these data
+                raise self._errors[0]  # no convention can use these data
 
     def __getitem__(self, name: str) -> float | None:
-        """Return the number of a convention, None if its tool gives none."""
+        """Return the number of a convention; None if its tool gives none."""
         _check_name(name)
         for row in self.rows:
             if row.convention == name:
@@ -64,12 +67,12 @@ class Reconciliation:
         if why:
             return Row(name, None, why)
         try:
-            evaluation = self._data.evaluated(self.metric, name)
+            evaluation = self._data.evaluated(self.metric, name, self.label)
         except RankineError as error:
             self._errors.append(error)
             return Row(name, None, str(error))
-        # Of the tool only: what is said of the data holds for all tools alike.
-        warnings = told(evaluation.findings.cautions)
+        # Only warnings about the tool: those about the data are the same for all tools.
+        warnings = told(evaluation.findings.cautions, evaluation.unit)
         return Row(name, evaluation[self.metric], warnings=warnings)
 
     def _lacks(self, name: str) -> str:
@@ -88,7 +91,7 @@ class Reconciliation:
         for row in self.rows:
             if row.value is None:
                 continue
-            # Rounding alone does not make a tool another.
+            # Rounding alone does not make a tool different.
             exact = self._value(self._choices(row.convention) | {"decimals": None})
             number = row.value if exact is None else exact
             for value, names in members:
@@ -108,16 +111,16 @@ class Reconciliation:
         )
 
     def _because(self, name: str) -> tuple[str, ...]:
-        """Say which choices of a tool move the number away from the default."""
+        """Return the choices of a tool that move the number away from the default."""
         base, choices = self._choices(BASE), self._choices(name) | {"decimals": None}
         end = self._value(choices)
         needed = _differing(base, choices)
-        # Leave out, one after the other, what the number does not need.
+        # Drop the choices, one after the other, without which the number is the same.
         for field in tuple(needed):
             fewer = [kept for kept in needed if kept != field]
             if _same(end, self._value(base | {kept: choices[kept] for kept in fewer})):
                 needed = fewer
-        return tuple(in_words(field, choices[field]) for field in needed)
+        return tuple(in_words(field, choices[field], self._unit) for field in needed)
 
     def explain(self, first: str, second: str) -> Explanation:
         """Switch the choices of one convention to those of another, one at a time.
@@ -131,15 +134,15 @@ class Reconciliation:
         for name in (first, second):
             why = self._lacks(name)
             if why:
-                msg = f"{TOOLS[name].title}: {why} ({self.metric})"
+                msg = f"{TOOLS[name].title}: {why} ({self.label})"
                 raise ParameterError(msg)
         here, there = self._choices(first), self._choices(second)
         rounds = here["decimals"] is not None
         steps, unmoved = [], []
         before = self._found(here)
         value_first = _value_of(before, self.metric)
-        # What refuses data or rounds goes first, or last, so that the others show what
-        # they do.
+        # Choices that refuse data or round come first or last, so that they do not hide
+        # the effects of the others.
         differing = sorted(
             _differing(here, there),
             key=lambda field: (
@@ -155,7 +158,8 @@ class Reconciliation:
             if _same(*values):
                 unmoved.append(field)
             else:
-                words, moved = in_words(field, there[field]), _most_moved(before, after)
+                words = in_words(field, there[field], self._unit)
+                moved = _most_moved(before, after)
                 steps.append(Step(field, was, there[field], words, *values, *moved))
             before = after
         return Explanation(
@@ -166,6 +170,7 @@ class Reconciliation:
             _value_of(before, self.metric),
             tuple(steps),
             tuple(unmoved),
+            self.label,
         )
 
     def _choices(self, name: str) -> dict[str, Any]:
@@ -176,7 +181,8 @@ class Reconciliation:
 
     def _found(self, choices: Mapping[str, Any]) -> Evaluation | None:
         try:
-            return self._data.evaluated(self.metric, _rule(choices, self.metric))
+            rule = _rule(choices, self.metric)
+            return self._data.evaluated(self.metric, rule, self.label)
         except RankineError:
             return None
 
@@ -231,8 +237,8 @@ def reconcile(
         columns: which column is what.
         grades: what each grade in words is worth.
         rel: the smallest relevant grade, the same for all tools.
-        catalog: the catalogue, as `evaluate` takes it. A tool whose metric needs this
-            or other data that were not given has no number.
+        catalog: the catalogue, as `evaluate` takes it. If the metric of a tool needs
+            this or other data, and they are not given, it has no number.
         items: what is known about items, as `evaluate` takes it.
         train: the interactions that users had before.
         reference: the lists of another recommender.
@@ -261,6 +267,7 @@ def reconcile(
         >>> found["rankine"], found["rectools"]
         (0.5, 2.0)
     """
+    label = str(metric).strip()
     asked = parse(metric) if isinstance(metric, str) else metric
     if not isinstance(asked, Metric):
         msg = f"a metric must be a name or a Metric, got {metric!r}"
@@ -286,7 +293,7 @@ def reconcile(
         lower_is_better=lower_is_better,
         lenient=lenient,
     )
-    return Reconciliation(asked, SharedData(qrels, run, options), names)
+    return Reconciliation(asked, SharedData(qrels, run, options), names, label)
 
 
 def _check_name(name: Any) -> None:

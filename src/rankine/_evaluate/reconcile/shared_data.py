@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rankine._base.records import cached_property
 from rankine._evaluate.evaluate import prepare
+from rankine._evaluate.warnings import doubts_of
 from rankine._io import opens_again, source_of
 from rankine._io.itself import refuse_itself
 from rankine._io.rows import held
@@ -28,7 +29,7 @@ T = TypeVar("T")
 
 
 class SharedData:
-    """Judgements, a run and what else is known, read once in every way needed."""
+    """Judgements, a run and further data, read once for each way they are needed."""
 
     def __init__(self, qrels: Any, run: Any, options: Options) -> None:
         options.check()
@@ -40,18 +41,30 @@ class SharedData:
         self._caches: dict[bool, dict[Any, Any]] = {True: {}, False: {}}
 
     def read(self, metric: Metric) -> list[Source]:
-        """Read judgements and the run, so that what is wrong with them is told at once.
+        """Read judgements and the run, so that their errors are raised at once.
 
         Args:
-            metric: what they are read for.
+            metric: the metric that they are read for.
         """
         truth = self._truth(subtopics="subtopics" in metric.needs)
         run = self._source(by_rank=False)
         return [run] if truth is None else [truth.source, run]
 
-    def evaluated(self, metric: Metric, rule: str | Convention) -> Evaluation:
-        """Evaluate the run as `evaluate` does, under a convention."""
-        return self._once((metric, rule), lambda: self._evaluated(metric, rule))
+    def unit(self, metric: Metric) -> str:
+        """Return what a query is called: query, or user."""
+        truth = self._truth(subtopics="subtopics" in metric.needs)
+        trained = self._options.train is not None
+        return doubts_of(truth, self._source(by_rank=False), trained=trained).unit
+
+    def evaluated(
+        self, metric: Metric, rule: str | Convention, label: str
+    ) -> Evaluation:
+        """Evaluate the run as `evaluate` does, under a convention.
+
+        Warnings have the metric under its label.
+        """
+        key = (metric, rule, label)
+        return self._once(key, lambda: self._evaluated(metric, rule, label))
 
     @cached_property
     def ranked(self) -> bool:
@@ -59,8 +72,11 @@ class SharedData:
         sources = self._source(by_rank=True), self._reference(by_rank=True)
         return any(source is not None and source.ranked for source in sources)
 
-    def _evaluated(self, metric: Metric, rule: str | Convention) -> Evaluation:
+    def _evaluated(
+        self, metric: Metric, rule: str | Convention, label: str
+    ) -> Evaluation:
         job = prepare((metric,), replace(self._options, convention=rule))
+        job.plan = job.plan.under([label])
         job.check(judged=self._qrels is not None)
         truth = self._truth(subtopics=job.of_qrels.subtopics)
         by_rank = job.of_run.by_rank and self.ranked
@@ -91,7 +107,7 @@ class SharedData:
         return self._once(("reference", by_rank), lambda: reference_of(data, how, None))
 
     def _once(self, key: Any, make: Callable[[], T]) -> T:
-        """Return what was made under a key, or raise what was raised then."""
+        """Return the value made under a key, or raise the error that it raised."""
         if key not in self._held:
             try:
                 self._held[key] = make()

@@ -6,7 +6,7 @@
   const PAGE = 50;
   const PRINTED = 20;
 
-  // All text goes through textContent: nothing of the data becomes markup.
+  // All text goes through textContent, so that no data become markup.
   const make = (name, options = {}, ...children) => {
     const node = document.createElement(name);
     for (const [key, value] of Object.entries(options)) {
@@ -18,7 +18,7 @@
     return node;
   };
 
-  // As Python rounds: of two numbers equally near, the even one.
+  // Rounds as Python does: halves go to the even number.
   const rounded = (x) => {
     if (Number.isNaN(x)) return "undefined";
     const parts = x * 32;
@@ -33,7 +33,7 @@
 
   for (const words of document.querySelectorAll(".scripted")) words.hidden = false;
 
-  // Wrap each word of a command, or lines would break after the hyphens of options.
+  // Wrap each word of a command, so that no line breaks after the hyphen of an option.
   for (const code of document.querySelectorAll("pre code")) {
     const words = code.textContent.split(" ").map((text) => make("span", { text }));
     code.replaceChildren(...words.flatMap((word, place) => (place ? [" ", word] : [word])));
@@ -66,7 +66,7 @@
           if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b) || i - j;
           return sign * (a - b) || i - j;
         }
-        // Undefined values are words, and come last.
+        // Undefined values are words and come last.
         if (typeof a !== typeof b) return typeof a === "string" ? 1 : -1;
         return sign * ((a > b) - (a < b)) || i - j;
       })
@@ -112,7 +112,7 @@
       spec.autosize = { type: "fit-x", contains: "padding" };
     }
     if (spec.width && spec.width.step >= NARROW) {
-      // Cells are narrower where a page is, as far as their numbers allow.
+      // On a narrow page, cells are as narrow as their numbers allow.
       const [names, columns] = [spec.encoding.y, spec.encoding.x].map((axis) => axis.scale.domain);
       const label = Math.min(220, 7 * Math.max(...names.map((text) => text.length))) + 16;
       spec.width.step = Math.max(NARROW, Math.min(spec.width.step, Math.floor((live.clientWidth - label) / columns.length)));
@@ -123,13 +123,13 @@
       mode: "vega-lite", ast: true, actions: false, defaultStyle: false, renderer: "svg",
       tooltip: { disableDefaultStyle: true },
     });
-    // Another chart was chosen while this one was being made.
+    // The reader chose another chart in the meantime.
     if (place.parentNode !== live) { drawn.finalize(); return null; }
     figure.querySelector(".drawn").hidden = true;
     live.removeAttribute("aria-hidden");
     live.setAttribute("role", "img");
     live.setAttribute("aria-label", figure.querySelector(".drawn").getAttribute("aria-label"));
-    // A map of many systems may be wider than the page: it scrolls, with keys too, and fades where there is more.
+    // A map of many systems may be wider than the page: it scrolls, also by keyboard, and fades at the edge.
     const fade = () => live.classList.toggle("more", live.scrollLeft + live.clientWidth < live.scrollWidth - 1);
     if (live.scrollWidth > live.clientWidth + 1) live.tabIndex = 0;
     live.onscroll = fade;
@@ -140,7 +140,7 @@
     return drawn.view;
   };
   const copied = (value) => JSON.parse(JSON.stringify(value));
-  // A name that is too long keeps its beginning and its end.
+  // A long name keeps its beginning and its end.
   const isNarrow = () => root.clientWidth <= 520;
   const brief = (text, most = 24) => {
     const letters = [...text];
@@ -152,7 +152,7 @@
       ? value.replace(/\{(metric|a|b)\}/g, (_, name) => (name === "metric" ? words.metric : brief(words[name])))
       : value);
 
-  // Marks of queries are painted here, over the frame that Vega draws, because thousands of them must follow a choice at once.
+  // Marks of queries are painted here, over the frame that Vega draws, because thousands must change at once when readers choose.
   const painters = new Map();
   const repaint = () => painters.forEach((again) => again());
   const MARGIN = 4;
@@ -177,7 +177,7 @@
       frame: (spec, rows, low, high) => {
         spec.layer[1].mark.opacity = 0;
         spec.data.values = [{ a: low, b: low, n: 1 }, { a: high, b: high, n: 1 }];
-        delete spec.layer[0].data; // of the diagonal: it goes from end to end
+        delete spec.layer[0].data; // the diagonal goes from end to end
       },
       sizes: (row) => [row.a, row.b],
       paint: (context, rows, x, y, colors) => {
@@ -204,7 +204,7 @@
     const outer = drawing.getBoundingClientRect();
     const plot = drawing.querySelector(".role-frame .background").getBoundingClientRect();
     const [width, height] = [view.width() + 2 * MARGIN, view.height() + 2 * MARGIN];
-    // Twice as fine as a plain screen, and sized in parts of the drawing, which is smaller on paper.
+    // At least twice the resolution of a plain screen; sizes are relative to the drawing, which is smaller on paper.
     const fine = Math.max(devicePixelRatio, 2);
     const sheet = new OffscreenCanvas(width * fine, height * fine);
     const part = (size, whole) => `${(100 * size) / whole}%`;
@@ -218,7 +218,7 @@
     const style = getComputedStyle(root);
     const colors = Object.fromEntries(["gains", "loses", "stays"].map((name) => [name, style.getPropertyValue(`--${name}`)]));
     kind.paint(context, rows, view.scale("x"), view.scale("y"), colors);
-    // Shown as a picture: Chromium would paint a canvas anew for paper, out of place and over the axes.
+    // Shown as a picture: for paper, Chromium would repaint a canvas, out of place and over the axes.
     [canvas.width, canvas.height] = [sheet.width, sheet.height];
     canvas.getContext("bitmaprenderer").transferFromImageBitmap(sheet.transferToImageBitmap());
   };
@@ -246,7 +246,7 @@
     canvas.addEventListener("pointermove", (event) => {
       const row = under(event);
       if (!row) { leave(); return; }
-      const lines = [["query", data.queries[row.place]], [words.a, rounded(row.a)], [words.b, rounded(row.b)], ["difference", signed(row.d)]];
+      const lines = [[data.unit, data.queries[row.place]], [words.a, rounded(row.a)], [words.b, rounded(row.b)], ["difference", signed(row.d)]];
       tip.replaceChildren(make("table", {}, make("tbody", {}, ...lines.map(([key, text]) =>
         make("tr", {}, make("td", { class: "key", text: key }), make("td", { class: "value", text }))))));
       tip.classList.add("visible");
@@ -296,6 +296,7 @@
 
   // The explorer.
   const explorer = byId("explorer");
+  const unitTitle = (data.units || "").replace(/^./, (letter) => letter.toUpperCase());
   const textOf = (texts, place) => texts[place] || "";
   let list = null;
   let detail = null;
@@ -324,9 +325,9 @@
     } });
     status = make("p", { class: "hint", role: "status" });
     const heads = compares
-      ? [["query", "at-l"], ["from", "at-r"], ["to", "at-r"], ["difference", "at-r"]]
-      : [["query", "at-l"], ["value", "at-r"]];
-    list = make("table", {}, make("caption", { class: "unseen", text: "Queries" }),
+      ? [[data.unit, "at-l"], ["from", "at-r"], ["to", "at-r"], ["difference", "at-r"]]
+      : [[data.unit, "at-l"], ["value", "at-r"]];
+    list = make("table", {}, make("caption", { class: "unseen", text: unitTitle }),
       make("thead", {}, make("tr", {}, ...heads.map(([text, side]) => make("th", { text, scope: "col", class: side })))),
       make("tbody"));
     state.column = heads.length - 1;
@@ -334,10 +335,10 @@
     titles(list, (column, falling) => { state.column = column; state.falling = falling; fillList(); });
     detail = make("div", { class: "detail", tabindex: "-1" });
     explorer.append(
-      make("label", { class: "search" }, make("span", { text: "Search queries" }), search),
+      make("label", { class: "search" }, make("span", { text: `Search ${data.units}` }), search),
       status,
       make("div", { class: "two" },
-        make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Queries" }, list), detail));
+        make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": unitTitle }, list), detail));
     controls.hidden = false;
     explorer.hidden = false;
     fillList();
@@ -365,7 +366,7 @@
       return make("tr", { "data-place": row.place, "aria-current": state.open === row.place ? "true" : null }, first, ...numbers, ...last);
     }));
     const n = rows.length.toLocaleString("en");
-    status.replaceChildren(`${n} ${rows.length === 1 ? "query" : "queries"}`);
+    status.replaceChildren(`${n} ${rows.length === 1 ? data.unit : data.units}`);
     if (rows.length > shown.length) {
       status.append(`, the first ${shown.length} are shown. `, make("button", {
         type: "button", class: "link", text: "Show more",
@@ -377,7 +378,7 @@
   const gradeClass = (grade) => (grade === null ? "unjudged" : grade <= 0 ? "g0" : `g${Math.min(Math.ceil(grade), 4)}`);
   const chip = (grade) => make("span", {
     class: `grade ${gradeClass(grade)}`,
-    title: grade === null ? "not judged" : `grade ${grade}`,
+    title: grade === null ? "unjudged" : `grade ${grade}`,
     text: grade === null ? "–" : String(grade),
   });
   const itemRow = ([rank, item, grade], other) => {
@@ -386,7 +387,7 @@
     const moved = other === undefined ? "" : other === null ? "new" : other === rank ? "=" : other > rank ? `▲${other - rank}` : `▼${rank - other}`;
     return make("li", { "data-item": item, title: text ? `${name}: ${text}` : name },
       make("span", { class: "rank", text: rank || "–", title: rank ? null : "not retrieved" }), chip(grade),
-      // A text from right to left is cut at its own end, so it has a line of its own.
+      // Right-to-left text is cut off at its own end, so it needs its own line.
       make("span", { class: "item" }, make("span", { text: name, dir: "auto" }), ...(text ? [make("small", { text, dir: "auto" })] : [])),
       make("span", { class: "move", text: moved }));
   };
@@ -412,13 +413,13 @@
     });
     return svg;
   };
-  // Whole texts, for readers who cannot hover over a line.
+  // Full texts, for readers who cannot hover over a line.
   const wholeTexts = (known) => {
     const items = [...new Set(known.flatMap((each) => (each || []).flat()).map((row) => row[1]))];
-    const told = items.filter((item) => textOf(data.itemTexts, item));
-    if (!told.length) return [];
+    const withText = items.filter((item) => textOf(data.itemTexts, item));
+    if (!withText.length) return [];
     return [make("details", { class: "whole" }, make("summary", { text: "Texts of these items" }),
-      make("dl", {}, ...told.flatMap((item) => [make("dt", { text: data.items[item], dir: "auto" }),
+      make("dl", {}, ...withText.flatMap((item) => [make("dt", { text: data.items[item], dir: "auto" }),
         make("dd", { text: textOf(data.itemTexts, item), dir: "auto" })])))];
   };
   const missedOf = (system, place) => {
@@ -436,7 +437,7 @@
     }
     const systems = compares ? [state.a, state.b] : [0];
     const text = textOf(data.queryTexts, place);
-    const numbers = make("table", {}, make("caption", { class: "unseen", text: "Values of the query" }),
+    const numbers = make("table", {}, make("caption", { class: "unseen", text: `Values of the ${data.unit}` }),
       make("thead", {}, make("tr", {}, make("th", { text: "metric", scope: "col" }),
         ...systems.map((system) => make("th", { text: brief(data.systems[system]), title: data.systems[system], scope: "col", class: "at-r" })))),
       make("tbody", {}, ...data.metrics.map((metric, row) => make("tr", {}, make("th", { text: metric, scope: "row" }),
@@ -452,11 +453,11 @@
     if (text) parts.push(make("p", { text, dir: "auto" }));
     parts.push(numbers);
     if (known.every((each) => each === undefined)) {
-      parts.push(make("p", { class: "hint", text: "The lists of this query are not in this file." }));
+      parts.push(make("p", { class: "hint", text: `The lists of this ${data.unit} are not in this file.` }));
     } else {
       const tops = known.map((each) => (each || [[], []])[0]);
       const ranks = tops.map((top) => new Map(top.map(([rank, item]) => [item, rank])));
-      // If the other list is not in the file, nothing is known to be new.
+      // Without the other list, it is unknown which items are new.
       const isMarked = (side) => compares && side === 1 && known[0] !== undefined;
       const columns = systems.map((system, side) => make("div", {},
         make("h4", { class: "system", text: brief(data.systems[system], isNarrow() ? 15 : 24), title: data.systems[system] }),
@@ -464,7 +465,7 @@
           ? make("p", { class: "hint", text: `The list of ${data.systems[system]} is not in this file.` })
           : make("ol", { class: "items" }, ...tops[side].map((row) =>
             itemRow(row, isMarked(side) ? (ranks[0].has(row[1]) ? ranks[0].get(row[1]) : null) : undefined)))));
-      // All rows have the height that the style sheet gives them, so lines need no measuring.
+      // The style sheet sets the height of rows, so lines need no measuring.
       const whole = wholeTexts(known);
       const kind = `${compares ? "pair" : "single"}${whole.length ? " texts" : ""}`;
       if (compares) columns.splice(1, 0, make("div", { class: "moves" }, lines(...tops, whole.length ? 46 : 30)));
@@ -484,13 +485,13 @@
   if (explorer && values.length) build();
   for (const name of Object.keys(window.vegaEmbed ? data.charts : {})) if (!kinds[name]) embed(name, copied(data.charts[name]));
   drawPair();
-  // Paper is light, and what was painted does not follow the style sheet.
+  // Paper is light, and painted marks do not follow the style sheet.
   let before = null;
   addEventListener("beforeprint", () => {
     before = root.dataset.theme;
     root.dataset.theme = "light";
     repaint();
-    // Long lists of sentences and tables of days stay closed on paper; tables and charts have their numbers.
+    // On paper, long lists of sentences and tables of days stay closed: tables and charts have their numbers.
     for (const each of document.querySelectorAll("details")) each.open ||= each.querySelectorAll("li, tbody tr").length <= PRINTED;
   });
   addEventListener("afterprint", () => {

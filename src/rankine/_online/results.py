@@ -1,20 +1,81 @@
-"""What results of online metrics can write: a report, and all of them as JSON."""
+"""What results of online metrics have in common: how they are shown and saved."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
 
+from rankine._evaluate.summary import finite
 from rankine._io.values import kind_of
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from os import PathLike
+
+    import polars as pl
 
     from rankine._online.positions import ClickMetrics
 
 
-class Drawn:
+def plain_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table, ready for JSON; undefined values are None."""
+    return [
+        {name: _plain(cell) for name, cell in row.items()}
+        for row in table.iter_rows(named=True)
+    ]
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, date):
+        return cell.isoformat()
+    return finite(cell) if isinstance(cell, float) else cell
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tabled:
+    """A summary or a funnel; see `Summary` and `Funnel`."""
+
+    table: pl.DataFrame
+    definitions: Mapping[str, str]
+    excluded: Mapping[str, int]
+    notes: tuple[str, ...]
+    events: int
+    confidence: float
+    groups: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON; undefined values are None."""
+        return {
+            "events": self.events,
+            "confidence": self.confidence,
+            "groups": list(self.groups),
+            "table": plain_rows(self.table),
+            "definitions": dict(self.definitions),
+            "excluded": dict(self.excluded),
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        """Return the table, the definitions and the notes as text."""
+        from rankine._report.online import to_text  # noqa: PLC0415
+
+        return to_text(self)  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        from rankine._report.online import to_html  # noqa: PLC0415
+
+        return to_html(self)  # type: ignore[arg-type]
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table."""
+        from rankine._report.online import to_markdown  # noqa: PLC0415
+
+        return to_markdown(self)  # type: ignore[arg-type]
+
+
+class Saved:
     """A summary or a test, which can be saved, and write a report."""
 
     def to_json(self, *, indent: int | None = 2) -> str:

@@ -212,7 +212,7 @@ def test_an_accumulator_that_does_not_fit(kept: Any, asked: Any, why: str) -> No
 
 
 def test_users_who_return_are_a_limit() -> None:
-    limit = "the 'always' bounds are approximate where users return"
+    limit = "always-valid intervals are approximate if users return"
 
     def said(**options: Any) -> bool:
         test = rk.online.ab_test(WORLD, control="A", metrics=["ctr"], **options)

@@ -18,13 +18,12 @@ from rankine._io.columns import (
     known_columns,
     told_column,
 )
-from rankine._io.tables import origin_of, together
 from rankine._io.values import ids, numbers
 from rankine._online.events import NO_ID, labels, same
 from rankine._online.rules import COLUMNS as OF_EVENTS
 from rankine._online.rules import Rules
 from rankine._online.sources import rows_of
-from rankine._online.times import SECOND, times
+from rankine._online.times import DAY, times
 from rankine._online.words import as_words, known_words
 from rankine.errors import ColumnNotFoundError, DataError, FormatError
 
@@ -52,15 +51,14 @@ COLUMNS = {
 _NUMBERS = ("position", "click", "rank_a", "rank_b")
 
 
-def read_shown(
+def read_click_log(
     log: Any,
     needs: Mapping[str, str],
     columns: Mapping[str, Any] | None,
     optional: Sequence[str] = (),
-    notes: list[str] | None = None,
     *,
     in_one_arm: bool = False,
-) -> tuple[pl.DataFrame, str]:
+) -> tuple[pl.DataFrame, str, list[str]]:
     """Read the columns that are needed, each under the name of its part.
 
     Args:
@@ -68,12 +66,12 @@ def read_shown(
         needs: the parts that are required, and what for.
         columns: which column is what, if its name is not recognised.
         optional: parts that are read if they are there.
-        notes: receives notes on a log of events, in which impressions and clicks are
-            rows of their own, and on a column that cannot hold variants.
         in_one_arm: whether to leave out users in several variants.
 
     Returns:
-        The rows, and what to call the log.
+        The rows, what to call the log, and notes: on a log of events, in which
+        impressions and clicks are rows of their own, and on a column that cannot hold
+        variants.
     """
     given = columns or {}
     check_parts(given, COLUMNS)
@@ -82,38 +80,33 @@ def read_shown(
     numeric = [name for part, name in column_of.items() if part in _NUMBERS]
     of_events = "event" in column_of
     parts = ("id", "time", *(("user", "variant") if in_one_arm else ()))
-    who = {
-        part: name
-        for part in parts
-        if (name := _column(table, part, given)) is not None
-    }
+    known = {part: _column(table, part, given) for part in parts}
+    who = {part: name for part, name in known.items() if name is not None}
     wanted = [*column_of.values(), *who.values()]
     if of_events and "id" not in who:
         wanted += table.names  # rows are identical if all their columns are
-    loaded = table.load(list(dict.fromkeys(wanted)), numeric)
-    frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
-    origin: Any = origin_of(table.name, loaded)
-    said: list[str] = []
+    origin: Any
+    frame, origin = table.read(list(dict.fromkeys(wanted)), numeric)
+    notes: list[str] = []
     stays = pl.repeat(value=True, n=frame.height, eager=True)
     if of_events and ("id" in who or _has_times_of_day(frame, who, origin)):
         by_id = {part: who[part] for part in who if part == "id"}
         keys = same(frame, {}, {}, by_id, origin)
         stays = keys.is_first_distinct() | (keys == NO_ID)
-        _note(said, frame.height - int(stays.sum()), "duplicate event")
-    stays = _stay(stays, frame, who, origin, said, of_events=of_events)
+        notes += _left_out(frame.height - int(stays.sum()), "duplicate event")
+    if "user" in who:
+        stays = _of_users(stays, frame, who, origin, notes, of_events=of_events)
     if of_events:
         frame = frame.select(list(dict.fromkeys(column_of.values())))
         frame = frame.with_row_index("row").filter(stays)
         frame, strays = _with_clicks(frame, column_of)
         origin = _Picked(origin, frame["row"])
-        _note(said, strays, "click", " without an impression")
+        notes += _left_out(strays, "click", " without an impression")
     if frame.height == 0:
         msg = f"{table.name} has no rows"
         raise DataError(msg)
-    typed = _typed(frame, column_of, origin, needs, given, said)
-    if notes is not None:
-        notes += said
-    return typed if of_events else typed.filter(stays), table.name
+    typed = _typed(frame, column_of, origin, needs, given, notes)
+    return typed if of_events else typed.filter(stays), table.name, notes
 
 
 def _has_times_of_day(frame: pl.DataFrame, who: Mapping[str, str], origin: Any) -> bool:
@@ -124,10 +117,10 @@ def _has_times_of_day(frame: pl.DataFrame, who: Mapping[str, str], origin: Any) 
         moments, _ = times(frame[who["time"]], who["time"], origin)
     except (DataError, FormatError):
         return False
-    return bool((moments % (24 * 60 * 60 * SECOND) != 0).any())
+    return bool((moments % DAY != 0).any())
 
 
-def _stay(
+def _of_users(
     stays: pl.Series,
     frame: pl.DataFrame,
     who: Mapping[str, str],
@@ -137,18 +130,15 @@ def _stay(
     of_events: bool,
 ) -> pl.Series:
     """Leave out rows that the click rate of a summary does, and note how many."""
-    if "user" not in who:
-        return stays
     try:
-        users = labels(frame[who["user"]], "user", origin)
-        arms = None
+        users, arms = labels(frame[who["user"]], "user", origin), None
         if "variant" in who:
             arms = labels(frame[who["variant"]], "variant", origin)
     except (DataError, FormatError):
         return stays  # if they are asked for, they are refused or noted later
+    known = users.is_not_null()
     if of_events:
-        known = users.is_not_null()
-        _note(notes, int((stays & ~known).sum()), "event", " without a user")
+        notes += _left_out(int((stays & ~known).sum()), "event", " without a user")
         stays &= known
     if arms is None:
         return stays
@@ -156,7 +146,7 @@ def _stay(
         pl.DataFrame({"user": users, "arm": arms}).filter(stays).drop_nulls().unique()
     )
     moved = both.filter(pl.col("user").is_duplicated())["user"].unique()
-    _note(notes, len(moved), "user", " in more than one variant")
+    notes += _left_out(len(moved), "user", " in more than one variant")
     stays &= ~users.is_in(moved.implode()).fill_null(value=False)
     if len(moved) and not stays.any():
         msg = "every user is in more than one variant, so none is left"
@@ -164,10 +154,9 @@ def _stay(
     return stays
 
 
-def _note(notes: list[str], n: int, noun: str, rest: str = "") -> None:
-    """Note how many of something were left out."""
-    if n:
-        notes.append(f"{count(n, noun)}{rest} left out")
+def _left_out(n: int, noun: str, rest: str = "") -> list[str]:
+    """Note how many of something were left out, if any."""
+    return [f"{count(n, noun)}{rest} left out"] if n else []
 
 
 def _typed(
@@ -176,7 +165,7 @@ def _typed(
     origin: Any,
     needs: Mapping[str, str],
     given: Mapping[str, Any],
-    notes: list[str] | None,
+    notes: list[str],
 ) -> pl.DataFrame:
     """Return the columns under the names of their parts, each of its type."""
     series = []
@@ -190,8 +179,7 @@ def _typed(
                 if given.get(part) is not None:
                     raise
                 # Only its name suggests that it holds variants; it does not.
-                if notes is not None:
-                    notes.append(f"no variants: {error}")
+                notes.append(f"no variants: {error}")
                 continue
         elif part not in _NUMBERS:
             column = ids(column, part, origin, hint="")[0]

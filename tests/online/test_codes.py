@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from rankine._online.texts import coded
+from rankine._online.codes import coded
 
 
 @pytest.mark.parametrize("n_texts", [1, 3, 40])

@@ -1,0 +1,290 @@
+"""Runs brought together: of any form, with any ids, with queries that some lack."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import rankine as rk
+from rankine._base.limits import limited
+from rankine._fusion import join
+from rankine.errors import DataError, DuplicateItemError, ParameterError
+from tests.fusion.fused import OF_RANKS, PARAMETERS, Data, fused, scores, twin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+A: Data = {"q1": {"a": 3.5, "b": 2, "c": 1}, "q2": {"b": 0.5, "d": 0.25}}
+B: Data = {"q2": {"d": 9, "a": 7, "b": 5}, "q1": {"c": 4, "x": 3}}
+
+
+def frame(run: Data) -> pl.DataFrame:
+    rows = [(q, i, s) for q, own in run.items() for i, s in own.items()]
+    return pl.DataFrame(rows, ["query", "item", "score"], orient="row")
+
+
+def trec(run: Data, path: Path) -> Path:
+    text = (f"{q} Q0 {i} 1 {s} x\n" for q, own in run.items() for i, s in own.items())
+    path.write_text("".join(text))
+    return path
+
+
+FORMS: dict[str, Callable[[Data, Path], Any]] = {
+    "polars": lambda run, _: frame(run),
+    "pandas": lambda run, _: pd.DataFrame(frame(run).to_dict(as_series=False)),
+    "trec": trec,
+    "read": lambda run, path: rk.read_run(trec(run, path)),
+    "batches": lambda run, _: iter([frame(run)[:2], frame(run)[2:]]),
+    "shuffled": lambda run, _: frame(run).sample(fraction=1, shuffle=True, seed=1),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("method", ["rrf", "combmnz", "borda"])
+def test_all_forms_give_the_same_bits(form: str, method: str, tmp_path: Path) -> None:
+    made = {
+        name: FORMS[form](run, tmp_path / name) for name, run in (("a", A), ("b", B))
+    }
+
+    assert fused(made, method) == fused({"a": A, "b": B}, method)
+
+
+def test_matrices_are_fused() -> None:
+    first = rk.from_scores([[3.0, 1.0], [-np.inf, 2.0]], items=["x", "y"])
+    second = rk.from_ranked([["y", "x"], ["z", "y"]])
+
+    found = rk.fuse([first, second], "rrf")
+
+    assert scores(found) == {
+        0: {"y": pytest.approx(1 / 62 + 1 / 61), "x": pytest.approx(1 / 61 + 1 / 62)},
+        1: {"y": pytest.approx(1 / 61 + 1 / 62), "z": pytest.approx(1 / 61)},
+    }
+
+
+def test_lists_without_ids_stay_without_ids() -> None:
+    run = rk.fuse([[["a", "b"], ["c"]], [["b"], ["d", "c"]]], "rrf")
+
+    assert rk.evaluate([["b"], ["c"]], run, "RR").mean == {"RR": (1 + 1) / 2}
+
+
+def test_lists_without_ids_take_those_of_other_runs() -> None:
+    run = rk.fuse({"a": A, "b": [["c"], ["d"]]}, "rrf")
+
+    assert list(scores(run)) == ["q1", "q2"]
+    assert "b has no query ids: its lists are paired with" in str(run.notes)
+
+
+def test_ids_of_two_types_are_the_same_ids() -> None:
+    ints = {1: {10: 2.0, 11: 1.0}}
+    texts = {"1": {"11": 2.0}}
+
+    run = rk.fuse({"a": ints, "b": texts}, "combsum", norm=None)
+
+    assert scores(run) == {"1": {"11": 3, "10": 2}}
+    assert "item ids are ints in a and text in b; compared as text" in run.notes
+
+
+def test_queries_that_some_runs_lack_are_fused_from_the_others() -> None:
+    run = rk.fuse({"a": A, "b": {"q1": B["q1"]}, "c": B}, "rrf")
+
+    assert scores(run)["q2"] == fused({"a": A, "c": B}, "rrf")["q2"]
+    assert "1 query not in b ('q2'): fused from the other runs" in run.notes
+
+
+def test_an_empty_list_is_a_list() -> None:
+    """Borda gives its points to all items alike; a run without the query gives none."""
+    empty, lacking = {"q1": {}, "q2": {"a": 1}}, {"q2": {"a": 1}}
+
+    with_list = fused({"a": A, "b": empty}, "borda")["q1"]
+    without = fused({"a": A, "b": lacking}, "borda")["q1"]
+
+    assert with_list == {"a": 3 + 2, "b": 2 + 2, "c": 1 + 2}
+    assert without == {"a": 3, "b": 2, "c": 1}
+
+
+def test_a_query_without_items_is_still_a_query() -> None:
+    run = rk.fuse([{"q": {}, "r": {"a": 1}}, {"q": {}}], "combsum")
+
+    assert scores(run) == {"q": {}, "r": {"a": 0}}
+    assert rk.evaluate({"q": {"a": 1}, "r": {"a": 1}}, run, "NumRet").mean == {
+        "NumRet": 1
+    }
+
+
+def test_equal_scores_are_in_the_order_of_all_runs() -> None:
+    """The order of evaluate: by id, descending, also where ids are ints."""
+    run = {"q": {9: 1, 10: 1, 100: 1}}
+
+    assert list(fused([run, run], "rrf")["q"]) == [9, 100, 10]
+
+
+def test_names_of_runs(tmp_path: Path) -> None:
+    one, other = trec(A, tmp_path / "bm25.run"), trec(B, tmp_path / "dense.run")
+    weights = {"bm25.run": 1, "dense.run": 3}
+
+    by_path = fused([one, other], "wsum", weights=weights)
+
+    assert by_path == fused([A, B], "wsum", weights={"run 1": 1, "run 2": 3})
+    assert by_path == fused(str(tmp_path / "*.run"), "wsum", weights=weights)
+
+
+def test_notes_of_the_runs_stay() -> None:
+    twice = pl.DataFrame({"query": ["q", "q"], "item": ["a", "a"], "score": [2, 1]})
+
+    run = rk.fuse({"first": A, "second": twice}, lenient=True)
+
+    assert "second: 1 row repeating an item: dropped, the best score is kept" in (
+        run.notes
+    )
+
+
+# The join itself
+
+
+def poor_keys(ids: pl.Series, seed: int) -> Any:
+    """Give all items the same keys, until the third seed."""
+    return (ids.hash(seed).to_numpy() * np.uint64(seed > 1)).astype(np.uint64)
+
+
+def test_items_with_equal_keys_are_told_apart() -> None:
+    expected = fused([A, B], "combmnz")
+
+    with limited(keys=poor_keys):
+        assert fused([A, B], "combmnz") == expected
+
+
+@pytest.mark.parametrize("size", [1, 3, 50])
+@pytest.mark.parametrize("method", PARAMETERS)
+def test_queries_in_blocks(
+    method: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    made = [
+        {
+            f"q{q}": dict(
+                zip(
+                    rng.permutation(12)[: rng.integers(1, 9)].astype(str).tolist(),
+                    rng.integers(1, 9, 8).astype(float).tolist(),
+                    strict=False,
+                )
+            )
+            for q in rng.permutation(20).tolist()
+        }
+        for _ in range(3)
+    ]
+    norm = None if method in OF_RANKS else "min-max"
+    expected = twin(made, method, norm, **PARAMETERS[method])
+    monkeypatch.setattr(join, "_SORTED", size)
+    monkeypatch.setattr("rankine._fusion.methods._PAIRS", size)
+
+    found = fused(made, method, **PARAMETERS[method])
+
+    for query, own in expected.items():
+        assert found[query] == pytest.approx(own, rel=1e-12, abs=1e-12)
+
+
+# What cannot be fused
+
+
+def test_an_item_twice_in_a_list_is_refused() -> None:
+    twice = pl.DataFrame({"query": ["q", "q"], "item": ["a", "a"], "score": [2, 1]})
+    message = (
+        "item 'a' appears twice for query 'q' in b .row 0 and row 1.; lenient=True"
+    )
+
+    with pytest.raises(DuplicateItemError, match=message):
+        rk.fuse({"a": A, "b": twice})
+    assert fused({"a": {"q": ["a"]}, "b": twice}, "rrf", lenient=True) == {
+        "q": {"a": pytest.approx(2 / 61)}
+    }
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "message"),
+    [
+        (
+            {"a": A, "b": {"q1": ["a"]}},
+            {"method": "combsum"},
+            "b has no scores, which combsum reads; give norm='rank' or --norm rank, or",
+        ),
+        (
+            {"a": A, "b": {"q1": {"a": float("inf")}}},
+            {"method": "combmax", "norm": None},
+            "b has the score inf for query 'q1'; fusion of scores needs finite numbers",
+        ),
+        (
+            {"a": A, "b": {"q1": {"a": -0.5, "b": -1}}},
+            {"method": "combsum", "norm": "max"},
+            "norm='max' needs a score above 0, which b lacks for query 'q1'; give an",
+        ),
+        (
+            {"a": A, "b": {"q1": {"a": 0, "b": -1}}},
+            {"method": "combsum", "norm": "max"},
+            "norm='max' needs a score above 0, which b lacks for query 'q1'",
+        ),
+        (
+            {"a": A, "b": {"q1": {"a": 1e308, "b": -1e308}}},
+            {"method": "combsum"},
+            "norm='min-max' needs scores that are not too large to be subtracted",
+        ),
+    ],
+)
+def test_what_has_no_number_is_refused(
+    runs: Any, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(DataError, match=message.replace("+", r"\+")):
+        rk.fuse(runs, **options)
+
+
+def test_scores_of_0_alone_stay_0_by_their_largest() -> None:
+    assert fused([{"q": {"a": 0, "b": 0}}, {"q": {"c": 2}}], "combsum", norm="max") == {
+        "q": {"c": 1, "b": 0, "a": 0}
+    }
+
+
+def test_runs_without_scores_are_fused_by_their_ranks() -> None:
+    by_rank = [{"q": ["x", "y"]}, {"q": ["y"]}]
+
+    assert fused(by_rank, "combsum", norm="rank") == {"q": {"y": 1 / 2 + 1, "x": 1}}
+    with pytest.raises(DataError, match="run 1, run 2 have no scores"):
+        rk.fuse(by_rank, "combsum", norm=None)
+
+
+@pytest.mark.parametrize(
+    ("runs", "message"),
+    [
+        ({"a": A}, "fusion needs at least two runs, got only a"),
+        ([A], "fusion needs at least two runs, got only run 1"),
+        ({}, "fusion needs at least two runs, got none"),
+        (3, "runs must be {name: run}, a list of runs, or a"),
+    ],
+)
+def test_fewer_than_two_runs_are_refused(runs: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=re.escape(message)):
+        rk.fuse(runs)
+
+
+def test_runs_without_rows_are_refused() -> None:
+    with pytest.raises(DataError, match="b: contains no rows"):
+        rk.fuse({"a": A, "b": {}})
+
+
+def test_distances() -> None:
+    near = {"q": {"x": 0.1, "y": 0.7}}
+
+    assert fused([near, near], "combsum", lower_is_better=True) == {
+        "q": {"x": 2, "y": 0}
+    }
+
+
+def test_columns() -> None:
+    odd = pl.DataFrame({"who": ["q"], "what": ["a"], "how": [1.0]})
+    columns = {"query": "who", "item": "what", "score": "how"}
+
+    assert fused([odd, odd], "combsum", norm=None, columns=columns) == {"q": {"a": 2}}
