@@ -140,6 +140,37 @@ def test_metrics_of_lists_training_data_and_two_runs() -> None:
     assert rk.similarity(run, RUN, "RBO")["RBO"] == 1
 
 
+def test_objects_of_several_kinds() -> None:
+    run: Any = {
+        "u": [{"id": "x", "score": 2.0}, {"id": "a", "score": 1.0}],
+        "v": [{"doc_id": "b", "similarity": 0.5}],
+        "w": [
+            {"chunk_id": "y", "similarity": 0.5},
+            {"chunk_id": "c", "similarity": 0.4},
+        ],
+    }
+
+    found = rk.evaluate({"u": ["a"], "v": ["b"], "w": ["c"]}, run, "RR")
+
+    assert found.per_query["RR"].to_list() == [1 / 2, 1, 1 / 2]
+    assert any("in others, item = id, score = score" in note for note in found.notes)
+
+
+# An id of a document beside that of a chunk; distances beside scores; no numbers.
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        [{"id": "x", "doc_id": "d", "score": 2.0}, {"id": "b", "score": 0.5}],
+        [{"id": "x", "score": 2.0}, {"doc_id": "b", "distance": 0.5}],
+        [{"id": "x", "score": 2.0}, {"doc_id": "b"}],
+    ],
+)
+def test_objects_of_kinds_that_do_not_go_together(kinds: list[Any]) -> None:
+    run = {str(place): [record] for place, record in enumerate(kinds)}
+    with pytest.raises(DataError, match=r"has an object without '\w*id' at place 0"):
+        rk.evaluate({"0": ["x"], "1": ["b"]}, run, "RR")
+
+
 BAD: list[tuple[Any, type[RankineError], str]] = [
     ([{"id": "a", "score": 1}, {"score": 2}], DataError,
      "run: the list of query 'q' has an object without 'id' at place 1"),

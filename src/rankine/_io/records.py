@@ -161,8 +161,11 @@ def from_objects(
         return f"{name}{line}: the list of query {shown(queries[number])}"
 
     _refuse_others(entries, where)
-    columns = _columns([record for entry in entries for record in entry], name)
-    column_of = _parts_of(columns, role, how.columns or {}, name)
+    given = how.columns or {}
+    records = [record for entry in entries for record in entry]
+    records, kinds = _of_one_kind(records, role, given, name)
+    columns = _columns(records, name)
+    column_of = _parts_of(columns, role, given, name)
     if lacks_numbers(column_of, role, how.columns):
         made = {key: _column(key, values, name) for key, values in columns.items()}
         single = [key for key, own in made.items() if not own.dtype.is_nested()]
@@ -190,6 +193,7 @@ def from_objects(
         open_frame(frame, name, origin), role, how, {"query": "query", **column_of}
     )
     rows = replace(rows, unit=unit, warnings=() if certain else rows.warnings)
+    rows = noted(rows, kinds)
     if not is_distance(rows.column):  # of which the order was asked before
         rows = in_their_order(rows, role, how)
     if all(counts):
@@ -209,6 +213,39 @@ def _refuse_others(entries: Sequence[Any], where: Callable[[int], str]) -> None:
                 what = f"has {kind_of(record)} at place {place}"
                 msg = f"{where(number)} {what}; expected {_OBJECTS}"
                 raise FormatError(msg)
+
+
+def _of_one_kind(
+    records: list[dict[str, Any]], role: Role, given: Mapping[str, Any], name: str
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Give objects that use other keys the keys of the rest, and say so.
+
+    What they call the id must not occur in the rest, where it may be another id, such
+    as that of a document beside that of a chunk; nor may scores meet distances.
+    """
+    item = _parts_of(_columns(records, name), role, given, name)["item"]
+    rest = [record for record in records if item in record]
+    others = [record for record in records if item not in record]
+    if "item" in given or not others or not names_item([*others[0]]):
+        return records, []
+    others, more = _of_one_kind(others, role, given, name)
+    ours, theirs = (
+        _parts_of(_columns(kind, name), role, given, name) for kind in (rest, others)
+    )
+    directions = {is_distance(keys.get("score", "")) for keys in (ours, theirs)}
+    again = any(theirs["item"] in record for record in rest)
+    if again or len(directions) > 1 or ours.keys() != theirs.keys():
+        return records, []
+    renamed = (
+        {ours[part]: record.get(key) for part, key in theirs.items()}
+        for record in others
+    )
+    alike = [record if item in record else next(renamed) for record in records]
+    said = "; in others, ".join(
+        ", ".join(f"{part} = {key}" for part, key in keys.items())
+        for keys in (ours, theirs)
+    )
+    return alike, [f"{name}: in some objects, {said}", *more]
 
 
 def _parts_of(
