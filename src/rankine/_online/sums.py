@@ -207,8 +207,8 @@ class UserCounts:
         every: what is kept separate: days, weeks or hours.
         facts: what is known of all events.
         seen: per user, the id, the numbers of the groups that the user was first seen
-            in, how many there were, the first exposure, the same as clocks in the zone
-            show it, and whether the window is over; as far as they are known.
+            in, how many there were, the first exposure, and whether the window is over;
+            as far as they are known.
         texts: the names of groups; 0 stands for none.
         rows: counts by user, phase and period.
         n_again: how many events repeat another one.
@@ -317,9 +317,6 @@ class UserCounts:
         within, seen = self.rules.within, seen.drop("start")
         if within is not None:
             seen = seen.with_columns((end - start >= within).alias("window_over"))
-        if self.exposes and self.zone is not None:
-            clock = on_clocks(seen["first"], self.zone)
-            seen = seen.with_columns(clock.alias("clock"))
         returns = {
             name
             for day, name in RETURNS.items()
@@ -424,8 +421,7 @@ class UserCounts:
         ]
         first = pl.Series("first", [None], pl.Int64).new_from_index(0, after.height)
         if self.exposes:
-            clock = "clock" if "clock" in self.seen.columns else "first"
-            first = self.seen[clock][number].alias("first")
+            first = on_clocks(self.seen["first"], self.zone)[number].alias("first")
         rows = after.select(
             self.ids[number].alias("user"),
             *labels,
@@ -455,17 +451,16 @@ class UserCounts:
         """
         if not self.exposes:
             return None
-        clock = "clock" if "clock" in self.seen.columns else "first"
+        first = self.seen["first"]
         if "window_over" in self.seen.columns and self.rules.incomplete != "keep":
-            late = self.seen.filter(~pl.col("window_over"))[clock].cast(pl.Int64).min()
-            if late is not None:
-                return _day(int(late) // DAY - 1)  # type: ignore[arg-type]
-        # Clocks may have changed since; without a zone, only what they showed is known.
-        start = self.seen[clock if self.zone is None else "first"].cast(pl.Int64)
-        end = (start[self.rows["user"]] + self.rows["observed"]).max()
+            late = first.filter(~self.seen["window_over"])
+            if late.count():
+                came: Any = on_clocks(late, self.zone).min()
+                return _day(came // DAY - 1)
+        end: Any = (first[self.rows["user"]] + self.rows["observed"]).max()
         if end is None:
             return None
-        last = on_clocks(pl.Series([int(end) - 1]), self.zone)  # type: ignore[arg-type]
+        last = on_clocks(pl.Series([end - 1]), self.zone)
         return _day(last.item() // DAY)
 
     def says(self, metrics: Mapping[str, OnlineMetric]) -> dict[str, str]:

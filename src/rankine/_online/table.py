@@ -25,10 +25,10 @@ from rankine._online.times import (
     DAY,
     PERIODS,
     SECOND,
+    check_zone,
     in_zone,
     monday_of,
     times,
-    without_zone,
 )
 from rankine._online.users import (
     AFTER,
@@ -62,11 +62,16 @@ if TYPE_CHECKING:
 
 _BEFORE = "_before"
 """How the names of columns end that count what came before the first exposure."""
-_OF_USER = "variants", "first_exposure", "window_over"
+ZONE = "zone_of_days"
+"""The time zone of days, weeks, hours and first exposures; not there for UTC.
+
+It is a column of texts, since dates have no zone, and times lose theirs in a CSV file.
+"""
+_WITH_ZONE = "first_exposure", "hour"
+"""The columns of times, which carry it too where a type can."""
+_OF_USER = "variants", "first_exposure", "window_over", ZONE
 """What is known of a user, whatever the day."""
 _OBSERVED = "days_observed"
-_CLOCK = "first_exposure on clocks"
-"""The first exposure as clocks in its zone show it."""
 _AFTER = (*RETURNS.values(), _OBSERVED)
 """Numbers that begin with the first exposure."""
 _OF_METRICS = "unit", "max_events", "incomplete"
@@ -147,6 +152,8 @@ def table_of(counts: UserCounts) -> pl.DataFrame:
         columns.append(first.alias("first_exposure"))
     if "window_over" in counts.seen.columns:
         columns.append(counts.seen["window_over"][number])
+    if counts.zone is not None:
+        columns.append(pl.Series(ZONE, [counts.zone]).new_from_index(0, len(number)))
     for phase, mark, wanted in sides:
         counted = keys_of.join(
             rows.filter(pl.col("phase") == phase), on=keys, how="left",
@@ -206,13 +213,13 @@ def users(
         user, and how many ``variants`` the user was seen in, since those of several are
         left out of a test; ``first_exposure``, in UTC, or in the zone of ``timezone=``;
         ``window_over``, with ``window=``, says whether it is by the end of the log;
-        events, impressions, clicks, page_views, actions,
-        conversions, orders (conversions with a value), sessions, converting_sessions,
-        pageless_sessions (without a page view), bounces, engaged_sessions,
-        converting_clicks, seconds_on_page and the timed_page_views they are of,
-        untimed_page_views, revenue and cost; and the same with ``_before`` for what
-        came before the first exposure. ``events_day_1``, ``_7`` and ``_28`` are the
-        events from 24 to 48 hours after the first exposure and so on, and
+        ``zone_of_days``, with ``timezone=``, is that zone; events, impressions, clicks,
+        page_views, actions, conversions, orders (conversions with a value), sessions,
+        converting_sessions, pageless_sessions (without a page view), bounces,
+        engaged_sessions, converting_clicks, seconds_on_page and the timed_page_views
+        they are of, untimed_page_views, revenue and cost; and the same with ``_before``
+        for what came before the first exposure. ``events_day_1``, ``_7`` and ``_28``
+        are the events from 24 to 48 hours after the first exposure and so on, and
         ``days_observed`` are the days from it to the end of the log; without variants,
         both begin with the first event. With days, weeks or hours, they are in the row
         of this beginning, and 0 in others. Columns for which the log has nothing are
@@ -296,7 +303,7 @@ def of_table(
     if frame.is_empty():
         msg = f"{table.name} has no users"
         raise NoRowsError(msg)
-    columns, zone = _groups(table, by, segment, rules), zone_of(frame)
+    columns, zone = _groups(table, by, segment, rules), zone_of(frame, table.name)
     frame = _checked(frame, numeric, columns, origin_of(table.name, loaded))
     by_arm = is_arm(by, rules)
     if by_arm and "variant" in columns and "variants" not in names:
@@ -355,21 +362,27 @@ def _seen(
             n = per_user["variants"].cast(pl.UInt32)
         seen = seen.with_columns(code.alias(label), n.alias(f"n_{label}s"))
     if by_arm and "variant" in columns and "first_exposure" in frame.columns:
-        wanted = [
-            pl.col("first_exposure").alias("first"),
-            pl.col(_CLOCK).alias("clock"),
-        ]
+        seen = seen.with_columns(per_user["first_exposure"].alias("first"))
         if "window_over" in frame.columns:
-            wanted.append(pl.col("window_over"))
-        seen = seen.with_columns(per_user.select(wanted))
+            seen = seen.with_columns(per_user["window_over"])
     return seen, texts
 
 
-def zone_of(frame: pl.DataFrame) -> str | None:
-    """Return the time zone of a table; None for UTC, and if only offsets are known."""
-    kinds = [frame.schema.get(name) for name in ("first_exposure", "hour")]
-    zones = [kind.time_zone for kind in kinds if isinstance(kind, pl.Datetime)]
-    return next((zone for zone in zones if zone is not None), None)
+def zone_of(frame: pl.DataFrame, title: str) -> str | None:
+    """Return the time zone of a table; None for UTC. Refuse tables of two zones."""
+    if ZONE not in frame.columns:
+        return None
+    given = frame[ZONE].cast(pl.String).set(frame[ZONE] == "", None)
+    zones = given.fill_null("UTC").unique().sort()
+    if len(zones) > 1:
+        msg = (
+            f"{title}: tables of two time zones are put together, {zones[0]} and "
+            f"{zones[1]}, whose days are not the same; make both with one timezone= or "
+            "--timezone, from the logs"
+        )
+        raise DataError(msg)
+    check_zone(zones[0])
+    return None if given.has_nulls() else str(zones[0])
 
 
 def _source(every: Every, names: Collection[str]) -> str | None:
@@ -432,7 +445,7 @@ def _checked(
 ) -> pl.DataFrame:
     """Return the columns of a table with their types; refuse what nobody can count."""
     where: Any = origin
-    _refuse_fewer({*frame.columns}, where.name)
+    _refuse_fewer(frame.schema, where.name)
     typed = [ids_of(frame["user"], "user", where, hint="")[0].alias("user")]
     typed += [
         labels(frame[name], label, origin).alias(name)
@@ -444,9 +457,6 @@ def _checked(
             if name in {"day", "week"}:
                 moments = (moments // DAY).cast(pl.Int32)
             typed.append(moments.alias(name))
-    if "first_exposure" in frame.columns:
-        written = without_zone(frame["first_exposure"])
-        typed.append(times(written, "first_exposure", origin)[0].alias(_CLOCK))
     if "window_over" in frame.columns:
         typed.append(flags(frame["window_over"], origin))
     for name in [*numeric, *({"variants"} & {*frame.columns})]:
@@ -485,7 +495,7 @@ def flags(column: pl.Series, origin: Rows | Places) -> pl.Series:
     return words == "true"
 
 
-def _refuse_fewer(names: Collection[str], title: str) -> None:
+def _refuse_fewer(names: Mapping[str, pl.DataType], title: str) -> None:
     """Refuse a table without some of its columns, whose counts would be taken for 0."""
     made = {NEEDS[name] for name in {*NEEDS} & {*names}}
     needed = {
@@ -497,6 +507,9 @@ def _refuse_fewer(names: Collection[str], title: str) -> None:
         needed |= {
             f"{name}{_BEFORE}" for name in {*names, *needed} & {*COLUMNS_OF_USERS}
         }
+    zones = {getattr(names.get(name), "time_zone", None) for name in _WITH_ZONE}
+    if zones - {None, "UTC"}:
+        needed.add(ZONE)
     lacking = sorted(needed - {*names})
     if lacking:
         msg = (
