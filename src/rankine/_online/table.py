@@ -16,7 +16,7 @@ from rankine._io.repeats import first_repeat
 from rankine._io.tables import Table, origin_of, together
 from rankine._io.values import ids as ids_of
 from rankine._io.values import numbers
-from rankine._online.events import Facts, is_of_users, labels, open_log
+from rankine._online.events import Facts, is_of_users, labels, no_column, open_log
 from rankine._online.log import LABELS, EventLog
 from rankine._online.rules import Rules, check_groups, every_of
 from rankine._online.sources import Query, refuse_database
@@ -50,7 +50,6 @@ from rankine.errors import (
     DataError,
     NoRowsError,
     ParameterError,
-    nearest,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
     from rankine._io.tables import Places
     from rankine._online.times import Every
 
-_BEFORE = "_before"
+_SUFFIX = "_before"
 """How the names of columns end that count what came before the first exposure."""
 ZONE = "zone_of_days"
 """The time zone of days, weeks, hours and first exposures; not there for UTC.
@@ -72,7 +71,7 @@ _WITH_ZONE = "first_exposure", "hour"
 _OF_USER = "variants", "first_exposure", "window_over", ZONE
 """What is known of a user, whatever the day."""
 _OBSERVED = "days_observed"
-_AFTER = (*RETURNS.values(), _OBSERVED)
+_ONLY_AFTER = (*RETURNS.values(), _OBSERVED)
 """Numbers that begin with the first exposure."""
 _OF_METRICS = "unit", "max_events", "incomplete"
 """Rules that are about metrics and who counts in them, not about how events count."""
@@ -130,9 +129,9 @@ def table_of(counts: UserCounts) -> pl.DataFrame:
     keys = ["user", *(["period"] if every else [])]
     absent = {name for name, need in NEEDS.items() if not has & {*need.split(" or ")}}
     names = [name for name in COLUMNS_OF_USERS if name not in absent]
-    rows, since = counts.rows, [name for name in _AFTER if name not in absent]
+    rows, since = counts.rows, [name for name in _ONLY_AFTER if name not in absent]
     sides = [(AFTER, "", [*names, *since])]
-    sides += [(BEFORE, _BEFORE, names)] if counts.exposes else []
+    sides += [(BEFORE, _SUFFIX, names)] if counts.exposes else []
     keys_of = rows.select(keys).unique().sort(keys)
     if every is None:
         every_user = pl.int_range(len(counts.ids), dtype=pl.UInt32, eager=True)
@@ -267,8 +266,8 @@ def users(
 
 def refuse_taken(by: str | None, segment: str | None) -> None:
     """Refuse groups whose column would have the name of another one of the table."""
-    numbers = [name + end for name in COLUMNS_OF_USERS for end in ("", _BEFORE)]
-    numbers += [*_AFTER, *PERIODS]
+    numbers = [name + end for name in COLUMNS_OF_USERS for end in ("", _SUFFIX)]
+    numbers += [*_ONLY_AFTER, *PERIODS]
     for name, column in (("by", by), ("segment", segment)):
         if column in {"user", *_OF_USER, *numbers}:
             msg = (
@@ -296,7 +295,7 @@ def of_table(
     numeric = [
         name
         for name in names
-        if name.removesuffix(_BEFORE) in COLUMNS_OF_USERS or name in _AFTER
+        if name.removesuffix(_SUFFIX) in COLUMNS_OF_USERS or name in _ONLY_AFTER
     ]
     loaded = table.load(names, numeric)
     frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
@@ -331,7 +330,7 @@ def of_table(
             "without window= or --window"
         )
         raise ParameterError(msg)
-    phases = [(AFTER, ""), (BEFORE, _BEFORE)]
+    phases = [(AFTER, ""), (BEFORE, _SUFFIX)]
     if "first" not in seen.columns:  # all that users did counts
         phases = [(AFTER, end) for _, end in phases]
     parts = [_rows(frame, *phase, every=every) for phase in phases]
@@ -428,11 +427,7 @@ def _groups(
         if name is None or (name == label and name not in table.names):
             continue
         if name not in table.names:
-            msg = (
-                f"{table.name} has no column {name!r}; it has "
-                f"{', '.join(table.names)}{nearest(name, table.names)}"
-            )
-            raise ColumnNotFoundError(msg)
+            raise no_column(table, name)
         columns[label] = name
     return columns
 
@@ -461,7 +456,7 @@ def _checked(
         typed.append(flags(frame["window_over"], origin))
     for name in [*numeric, *({"variants"} & {*frame.columns})]:
         number = numbers(frame[name], name, where, lenient=True)
-        amount = name.removesuffix(_BEFORE) in AMOUNTS
+        amount = name.removesuffix(_SUFFIX) in AMOUNTS
         wrong = ~number.is_finite() | (number.abs() > _MOST)
         if not amount:
             wrong |= number < 0
@@ -503,9 +498,9 @@ def _refuse_fewer(names: Mapping[str, pl.DataType], title: str) -> None:
     }
     if {*RETURNS.values()} & {*names}:
         needed.add(_OBSERVED)
-    if f"events{_BEFORE}" in names:
+    if f"events{_SUFFIX}" in names:
         needed |= {
-            f"{name}{_BEFORE}" for name in {*names, *needed} & {*COLUMNS_OF_USERS}
+            f"{name}{_SUFFIX}" for name in {*names, *needed} & {*COLUMNS_OF_USERS}
         }
     zones = {getattr(names.get(name), "time_zone", None) for name in _WITH_ZONE}
     if zones - {None, "UTC"}:
@@ -584,7 +579,7 @@ def _facts(frame: pl.DataFrame, columns: dict[str, str], table: Table) -> Facts:
     has |= {"cost", *RETURNS.values()} & names
 
     def total(name: str) -> int:
-        given = [column for column in (name, name + _BEFORE) if column in names]
+        given = [column for column in (name, name + _SUFFIX) if column in names]
         return sum(int(frame[column].sum()) for column in given)
 
     kinds = {kind for name, kind in OF_KIND.items() if total(name)}
