@@ -173,7 +173,7 @@ def cohort_of_log(
         raise DataError(msg)
     frame = sums.frame.drop("segment")
     if segment is not None:
-        _refuse_currencies(sums, segment, users.rules)
+        _refuse_sums_of_currencies(sums, segment, users.rules)
         # A user without one is in a segment, too.
         frame = sums.frame.with_columns(pl.col("segment").fill_null("(none)"))
     notes = [*sums.notes, *(without_before(frame, measures) if cuped else ())]
@@ -187,7 +187,7 @@ def cohort_of_log(
     )  # fmt: skip
 
 
-def _refuse_currencies(sums: UserSums, segment: str, rules: Rules) -> None:
+def _refuse_sums_of_currencies(sums: UserSums, segment: str, rules: Rules) -> None:
     """Refuse money in several currencies, which a test adds up over its segments."""
     every = sums.frame["segment"].drop_nulls().unique().sort()
     if len(every) <= 1 or not is_currency(segment, rules):

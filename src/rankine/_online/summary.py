@@ -385,7 +385,7 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
     table = pl.DataFrame(rows, types | BEYOND_GROUPS, orient="row")
     if users.every is not None:
         table = table.with_columns(users.dated(table[users.every]))
-    notes = (*selection.notes, *_heavy(users, selection))
+    notes = (*selection.notes, *_carriers(users, selection))
     if users.by is not None and "variant" not in users.facts.has:
         notes = (*notes, ONE_GROUP)
     return Summary(
@@ -406,7 +406,7 @@ def _named(users: UserCounts, labels: Sequence[str], head: Sequence[Any]) -> lis
     return words
 
 
-def _heavy(users: UserCounts, selection: Selection) -> list[str]:
+def _carriers(users: UserCounts, selection: Selection) -> list[str]:
     """Name the users who carry much of the variance of a metric in their variant."""
     rows = selection.of(AFTER)
     number = rows["user"].to_numpy()

@@ -172,8 +172,8 @@ class Selection:
             parts.append(rows.sort("user"))
         return pl.concat(parts, how="vertical_relaxed")
 
-    def counting(self, phase: int) -> pl.DataFrame:
-        """Return the rows of the users who count."""
+    def rows_of(self, phase: int) -> pl.DataFrame:
+        """Return the rows of a phase, of the users who count."""
         return self._chosen(self._is_counted(phase))
 
     def _is_counted(self, phase: int) -> Bools:
@@ -439,7 +439,7 @@ class UserCounts:
             rows = rows.hstack(sides.drop("user").fill_null(0.0))
         arrivals: tuple[int, ...] = ()
         if self.every == "day":
-            days = selection.counting(AFTER).select(
+            days = selection.rows_of(AFTER).select(
                 "user", pl.col("period").alias("day")
             )
             arrivals = new_by_day(days, "day")

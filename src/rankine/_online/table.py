@@ -18,7 +18,7 @@ from rankine._io.values import ids as ids_of
 from rankine._io.values import numbers
 from rankine._online.events import Facts, is_of_users, labels, no_column, open_log
 from rankine._online.log import LABELS, EventLog
-from rankine._online.rules import Rules, check_groups, every_of
+from rankine._online.rules import Rules, check_groups, every_of, refuse_late
 from rankine._online.sources import Query, refuse_database
 from rankine._online.sums import NOWHERE, UserCounts
 from rankine._online.times import (
@@ -246,9 +246,7 @@ def users(
         given = {"by": by != _ARM, "segment": segment is not None}
         given |= {"daily": daily, "weekly": weekly, "hourly": hourly}
         given |= {"memory_limit": memory_limit is not None}
-        for name in [*(name for name, is_given in given.items() if is_given), *rules]:
-            msg = f"give {name} to the accumulator, when it is made"
-            raise ParameterError(msg)
+        refuse_late([*(name for name, is_given in given.items() if is_given), *rules])
         return table_of(log.counts())
     for name in _OF_METRICS:
         if name in rules:
@@ -573,9 +571,8 @@ def _facts(frame: pl.DataFrame, columns: dict[str, str], table: Table) -> Facts:
     """Return what is known of the events that a table was made of."""
     names = {*frame.columns}
     has = {"user", *columns}
-    has |= {"time"} if "seconds_on_page" in names else set()
-    has |= {"session"} if "sessions" in names else set()
-    has |= {"value"} if "revenue" in names else set()
+    of_part = {"seconds_on_page": "time", "sessions": "session", "revenue": "value"}
+    has |= {part for name, part in of_part.items() if name in names}
     has |= {"cost", *RETURNS.values()} & names
 
     def total(name: str) -> int:
