@@ -42,4 +42,4 @@ def user_sums(
         counts, metrics = events.counts(), events.metrics
     else:
         counts = counts_of(events, Rules.of(rules), by, segment)
-    return counts.sums_of(counts.counted(metrics), before=True)
+    return counts.sums_of(counts.selection(metrics), before=True)

@@ -127,8 +127,8 @@ def test_kinds(word: str, kind: str) -> None:
     frame = FRAME.with_columns(event=pl.lit(word))
     (read,) = event_batches(frame, Rules(kinds={"Watched": "click"}), None, None)
 
-    assert {KINDS[fact // 2] for fact in read.frame["fact"]} == {kind}
-    assert {fact % 2 == 1 for fact in read.frame["fact"]} == {kind not in PASSIVE}
+    assert {KINDS[code] for code in read.frame["kind"]} == {kind}
+    assert {*read.frame["engages"]} == {kind not in PASSIVE}
 
 
 def test_events_that_lack_something_are_left_out_and_counted() -> None:

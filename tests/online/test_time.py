@@ -15,7 +15,7 @@ from scipy.stats import ttest_ind
 import rankine as rk
 from rankine._base.limits import limited
 from rankine._report.specs import over_days
-from rankine.errors import DataError, ParameterError
+from rankine.errors import ColumnNotFoundError, DataError, ParameterError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,16 +185,73 @@ def test_a_table_says_what_its_log_says(option: str, form: str, tmp_path: Path) 
         getattr(table, f"write_{form}")(data)
     found = rk.online.summarize(data, names, **given)
 
-    if form == "csv" and option == "hourly":  # which keeps offsets, but no zone
-        hours = (
-            whole.table["hour"].dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        )
-        assert found.table.equals(whole.table.with_columns(hours))
-    else:
-        assert found.table.equals(whole.table)
+    assert found.table.equals(whole.table)
     if form != "csv":  # nothing counts on some days, which are beyond the window
         counts = table.filter(pl.col("events") + pl.col("events_before") > 0)
         assert rk.online.users(data, **given).equals(counts)
+
+
+def of_zone(user: str, zone: str | None, **options: Any) -> pl.DataFrame:
+    """Return the table of a user who came half an hour after midnight in UTC."""
+    frame = log((user, "A", "2026-03-28T00:30:00", "impression"))
+    if zone is not None:
+        options["timezone"] = zone
+    return rk.online.users(frame, **options)
+
+
+TWO_ZONES = "tables of two time zones are put together, {} and {}, whose days are not"
+
+
+@pytest.mark.parametrize("option", ["daily", "weekly"])
+@pytest.mark.parametrize("form", ["frame", "parquet", "csv"])
+@pytest.mark.parametrize("other", ["America/New_York", "UTC"])
+def test_tables_of_two_zones_are_not_put_together(
+    other: str, form: str, option: str, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {"by": None, option: True}
+    here, there = of_zone("u", BERLIN, **given), of_zone("v", other, **given)
+    data: Any = pl.concat([here, there])
+    if form != "frame":
+        data = tmp_path
+        for name, table in (("here", here), ("there", there)):
+            getattr(table, f"write_{form}")(tmp_path / f"{name}.{form}")
+
+    with pytest.raises(DataError, match=TWO_ZONES.format(*sorted([BERLIN, other]))):
+        rk.online.summarize(data, {"n": "events"}, **given)
+
+
+def test_a_table_of_a_zone_and_one_of_none_are_not_put_together() -> None:
+    given: dict[str, Any] = {"by": None, "daily": True}
+    here, there = of_zone("u", BERLIN, **given), of_zone("v", None, **given)
+
+    both = pl.concat([here, there], how="diagonal")
+    with pytest.raises(DataError, match=TWO_ZONES.format(BERLIN, "UTC")):
+        rk.online.summarize(both, {"n": "events"}, **given)
+    # UTC is UTC, named or not.
+    both = pl.concat([of_zone("u", "UTC", **given), there], how="diagonal")
+    found = rk.online.summarize(both, {"n": "events"}, **given)
+    assert found.table["users"].to_list() == [2]
+
+
+def test_first_exposures_of_two_zones_in_csv_files(tmp_path: Path) -> None:
+    # Offsets alone would be read as if all were of one zone.
+    for user, zone in (("u", BERLIN), ("v", "America/New_York")):
+        of_zone(user, zone).write_csv(tmp_path / f"{user}.csv")
+
+    with pytest.raises(DataError, match=TWO_ZONES.format("America/New_York", BERLIN)):
+        rk.online.summarize(tmp_path, {"n": "events"})
+
+
+def test_a_table_whose_zone_is_wrong_or_missing() -> None:
+    table = of_zone("u", BERLIN, hourly=True)
+
+    wrong = table.with_columns(zone_of_days=pl.lit("Europe/Berln"))
+    with pytest.raises(ParameterError, match="did you mean 'Europe/Berlin'"):
+        rk.online.summarize(wrong, {"n": "events"})
+    with pytest.raises(ColumnNotFoundError, match="lacks zone_of_days"):
+        rk.online.summarize(table.drop("zone_of_days"), {"n": "events"})
+    with pytest.raises(ParameterError, match="segment cannot be 'zone_of_days'"):
+        rk.online.users(CHANGES, segment="zone_of_days")
 
 
 def test_days_add_up_to_weeks() -> None:

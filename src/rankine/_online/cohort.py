@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats
     from rankine._online.rules import Rules
-    from rankine._online.sums import Counted, UserCounts, UserSums
+    from rankine._online.sums import Selection, UserCounts, UserSums
 
 ODD_RATIO = 0.001
 """The p-value below which arms are not as large as they should be."""
@@ -146,8 +146,8 @@ def cohort_of_log(
         segment: a second column of groups.
         cuped: whether to use events from before the test.
     """
-    counts = users.counted(metrics)
-    sums = users.sums_of(counts, before=cuped)
+    selection = users.selection(metrics)
+    sums = users.sums_of(selection, before=cuped)
     if by is not None and sums.frame["variant"].null_count():
         msg = (
             "the events have no variant, which says which arm a user is in; name its "
@@ -173,21 +173,21 @@ def cohort_of_log(
         raise DataError(msg)
     frame = sums.frame.drop("segment")
     if segment is not None:
-        _refuse_currencies(sums, segment, users.rules)
+        _refuse_sums_of_currencies(sums, segment, users.rules)
         # A user without one is in a segment, too.
         frame = sums.frame.with_columns(pl.col("segment").fill_null("(none)"))
     notes = [*sums.notes, *(without_before(frame, measures) if cuped else ())]
     warnings = []
     if by is not None:
         warnings = [*_moved_shares(frame), *_selected(frame, sums.busy)]
-    by_day = partial(_by_day, users, counts) if users.every else None
+    by_day = partial(_by_day, users, selection) if users.every else None
     return Cohort(
         frame, measures, tuple(notes), sums.excluded, tuple(warnings), by_day,
         sums.arrivals, sums.frame["user"], sums.zone, sums.until,
     )  # fmt: skip
 
 
-def _refuse_currencies(sums: UserSums, segment: str, rules: Rules) -> None:
+def _refuse_sums_of_currencies(sums: UserSums, segment: str, rules: Rules) -> None:
     """Refuse money in several currencies, which a test adds up over its segments."""
     every = sums.frame["segment"].drop_nulls().unique().sort()
     if len(every) <= 1 or not is_currency(segment, rules):
@@ -224,9 +224,9 @@ def _selected(frame: pl.DataFrame, busy: Mapping[str, int]) -> list[str]:
     """Warn that users were left out by what they did, above all if by one arm more."""
     if not busy:
         return []
-    kept = dict(frame.group_by("variant").len().iter_rows())
-    arms = sorted({*kept, *busy})
-    counts = [[busy.get(arm, 0), kept.get(arm, 0)] for arm in arms]
+    left = dict(frame.group_by("variant").len().iter_rows())
+    arms = sorted({*left, *busy})
+    counts = [[busy.get(arm, 0), left.get(arm, 0)] for arm in arms]
     p = _same_shares(np.array(counts, np.float64))
     each = ", ".join(f"{arm} {n:,}" for arm, (n, _) in zip(arms, counts, strict=True))
     said = (
@@ -286,21 +286,21 @@ def n_without(
 
 
 def _by_day(
-    users: UserCounts, counts: Counted, *, before: bool
+    users: UserCounts, selection: Selection, *, before: bool
 ) -> Iterator[tuple[date, pl.DataFrame]]:
     """Yield each day with the users so far, their variants and the sides of metrics.
 
     Args:
         users: what was read, with its days.
-        counts: what was counted in it.
+        selection: who and what counts in it.
         before: whether to add the sides from before the first exposure, for CUPED.
     """
-    earlier = _sides(counts, counts.of(BEFORE), "0")
-    for day in counts.periods:
-        rows = counts.of(AFTER, until=day)
+    earlier = _sides(selection, selection.of(BEFORE), "0")
+    for day in selection.periods:
+        rows = selection.of(AFTER, until=day)
         rows = _seen_by(end_of(day, users.zone), users, rows)
-        variant = counts.groups["variant"][rows["user"].to_numpy()]
-        frame = _sides(counts, rows)
+        variant = selection.groups["variant"][rows["user"].to_numpy()]
+        frame = _sides(selection, rows)
         frame = frame.with_columns(users.texts["variant"][variant].alias("variant"))
         if before:
             frame = frame.join(earlier, on="number", how="left", maintain_order="left")
@@ -318,7 +318,7 @@ def _seen_by(end: int, users: UserCounts, rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(observed.alias("observed"))
 
 
-def _sides(counts: Counted, rows: pl.DataFrame, mark: str = "") -> pl.DataFrame:
+def _sides(selection: Selection, rows: pl.DataFrame, mark: str = "") -> pl.DataFrame:
     """Return the numerators and denominators of all metrics, a row per user."""
-    sides = sides_of(counts.metrics, mark)
+    sides = sides_of(selection.metrics, mark)
     return rows.select(pl.col("user").alias("number"), *sides)

@@ -145,10 +145,9 @@ class Events:
     Attributes:
         frame: one row per event: user, the key of the session, the numbers of variant
             and segment among their texts from 1 (0 for none), time in microseconds, the
-            fact (twice the code of the kind, and one more if it engages), whether it
-            exposes, the steps that it matches (a bit each, the first is 1), value,
-            cost, and a key that identical rows share; as far as the log has them and
-            they are asked for.
+            code of the kind, whether it engages, whether it exposes, the steps that it
+            matches (a bit each, the first is 1), value, cost, and a key that identical
+            rows share; as far as the log has them and they are asked for.
         texts: the names of variants and segments.
         facts: what is known of them as a whole.
     """
@@ -223,9 +222,7 @@ def event_batches(
         frame, texts, clock, words, more = _typed(raw, column_of, origin, rules, steps)
         currency = _currency(raw, column_of, frame, table.name)
         has = frozenset(column_of)
-        events = _kept(
-            frame, texts, has, clock, currency, words, [*notes, *more], rules
-        )
+        events = _usable(frame, texts, has, clock, currency, words, [*notes, *more])
         empty = False
         yield events
     if empty:
@@ -279,11 +276,17 @@ def _group(
         return {}  # found already; without variants, all users are one group
     if name in names or name in column_of:
         return {role: name if name in names else column_of[name]}
+    raise no_column(table, name)
+
+
+def no_column(table: Table, name: str) -> ColumnNotFoundError:
+    """Say that a table has no column of a name."""
+    names = table.names
     msg = (
         f"{table.name} has no column {name!r}; it has {', '.join(names)}"
         f"{nearest(name, names)}"
     )
-    raise ColumnNotFoundError(msg)
+    return ColumnNotFoundError(msg)
 
 
 def _taken(
@@ -404,26 +407,29 @@ def _kinds(
     exposing = None if rules.exposure is None else as_word(rules.exposure)
     texts, numbers = coded(column.cast(pl.String))
     words = as_words(texts).to_list()
-    facts = np.zeros(1 + len(words), np.uint8)
+    # Of each word, by its number; 0 is the number of none.
+    codes = np.zeros(1 + len(words), np.uint8)
+    engages, exposes = np.zeros((2, 1 + len(words)), np.bool_)
     matches = np.zeros(1 + len(words), np.int64)
     for number, word in enumerate(words, 1):
         kind = known.get(word, "action")
-        engages = kind not in PASSIVE
-        if engaging is not None:
-            engages = bool({word, kind} & engaging)
-        exposes = exposing is None or exposing in {word, kind}
-        facts[number] = 4 * CODES[kind] + 2 * engages + exposes
-        matches[number] = sum(
-            1 << place for place, step in enumerate(steps) if step in {word, kind}
+        names = {word, kind}
+        codes[number] = CODES[kind]
+        engages[number] = (
+            kind not in PASSIVE if engaging is None else bool(names & engaging)
         )
-    packed = facts[numbers]
+        exposes[number] = exposing is None or exposing in names
+        matches[number] = sum(
+            1 << place for place, step in enumerate(steps) if step in names
+        )
     columns = {
-        "kind": pl.Series(packed >> 2),
-        "fact": pl.Series(packed >> 1),
-        "exposes": pl.Series(packed & 1 == 1),
+        "kind": pl.Series(codes[numbers]),
+        "engages": pl.Series(engages[numbers]),
     }
     if not numbers.all():
         columns["kind"] = columns["kind"].set(pl.Series(numbers == 0), None)
+    if exposing is not None:
+        columns["exposes"] = pl.Series(exposes[numbers])
     if steps:
         columns["steps"] = pl.Series(matches[numbers])
     return columns, frozenset(words)
@@ -497,7 +503,7 @@ def _hashed(texts: pl.Series, numbers: pl.Series) -> pl.Series:
     return pl.Series(hashes.take(numbers.to_numpy()))
 
 
-def _kept(
+def _usable(
     frame: pl.DataFrame,
     texts: Mapping[str, pl.Series],
     has: frozenset[str],
@@ -505,7 +511,6 @@ def _kept(
     currency: str,
     words: frozenset[str],
     notes: list[str],
-    rules: Rules,
 ) -> Events:
     """Leave out events that cannot be used, and count them."""
     n_read = frame.height
@@ -530,9 +535,8 @@ def _kept(
     kinds = frozenset(KINDS[code] for code in frame["kind"].unique().to_list())
     fine = "time" in has and bool((frame["time"] % DAY != 0).any())
     last: Any = frame["time"].max() if "time" in has else None
-    unread = ["kind", *([] if rules.exposure is not None else ["exposes"])]
     facts = Facts(
         has, kinds, words, clock, currency, fine, last, n_read, remarks, excluded,
         tuple(notes),
     )  # fmt: skip
-    return Events(frame.drop(unread), texts, facts)
+    return Events(frame, texts, facts)

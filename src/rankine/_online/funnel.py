@@ -26,7 +26,7 @@ from rankine.errors import ParameterError, nearest
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from rankine._online.sums import Counted, UserCounts
+    from rankine._online.sums import Selection, UserCounts
 
 BEYOND_GROUPS: dict[str, Any] = {
     "step": pl.String,
@@ -131,16 +131,16 @@ def funnel(
     notes = _in_log(wanted, counts)
     # Who names a word as a step knows it, so that no note need say what it is taken as.
     facts = replace(counts.facts, words=counts.facts.words - {*wanted})
-    kept = replace(counts, facts=facts).kept()
+    selection = replace(counts, facts=facts).selected_users()
     reached = [_reached(events, len(wanted), limit) for events in counts.steps()]
-    table = _table(steps, pl.concat(reached), counts, kept, confidence)
-    notes = [*kept.notes, *notes]
+    table = _table(steps, pl.concat(reached), counts, selection, confidence)
+    notes = [*selection.notes, *notes]
     if by is not None and "variant" not in facts.has:
         notes.append(ONE_GROUP)
     if table["rate"].is_nan().any():
         notes.append("a rate is undefined where nobody reached the step before")
     return Funnel(
-        table, _definitions(limit), kept.excluded, tuple(notes), facts.n_read,
+        table, _definitions(limit), selection.excluded, tuple(notes), facts.n_read,
         confidence, tuple(table.columns[: -len(BEYOND_GROUPS)]),
     )  # fmt: skip
 
@@ -219,7 +219,7 @@ def _table(
     steps: Sequence[str],
     reached: pl.DataFrame,
     counts: UserCounts,
-    kept: Counted,
+    selection: Selection,
     confidence: float,
 ) -> pl.DataFrame:
     """Return a row for each group and step.
@@ -228,7 +228,7 @@ def _table(
         steps: the steps, as they were given.
         reached: how many steps users take, of those who take any.
         counts: all users.
-        kept: which of them count, and their groups.
+        selection: which of them count, and their groups.
         confidence: of the intervals.
     """
     users = counts.seen.select("user").join(
@@ -236,7 +236,7 @@ def _table(
     )
     users = users.with_columns(
         pl.col("reached").fill_null(0),
-        *(pl.Series(label, codes) for label, codes in kept.groups.items()),
+        *(pl.Series(label, codes) for label, codes in selection.groups.items()),
     )
     columns = {
         label: column or label
@@ -245,7 +245,9 @@ def _table(
     }
     rows = []
     # The numbers of groups are in the order of their names.
-    for codes, group in sorted(users.filter(pl.Series(kept.users)).group_by(LABELS)):
+    for codes, group in sorted(
+        users.filter(pl.Series(selection.users)).group_by(LABELS)
+    ):
         code_of = dict(zip(LABELS, codes, strict=True))
         head = [counts.texts[label][code_of[label]] for label in columns]
         n_of = [int((group["reached"] >= n).sum()) for n in range(len(steps) + 1)]

@@ -14,7 +14,7 @@ from rankine._online.cohort import cohort_of_log
 from rankine._online.events import is_of_users, open_log
 from rankine._online.metrics import parts_of, refuse_idle
 from rankine._online.own_table import cohort_of_table
-from rankine._online.rules import COLUMNS, UNITS, Rules
+from rankine._online.rules import COLUMNS, UNITS, Rules, refuse_late
 from rankine._online.sources import Query, refuse_database
 from rankine._online.summary import Accumulator
 from rankine._online.table import counts_of
@@ -84,9 +84,7 @@ def opened(
     """
     of_log = {**options, **(of_log or {}), **({} if unit is None else {"unit": unit})}
     if isinstance(data, Accumulator):
-        for name in of_log:
-            msg = f"give {name} to the accumulator, when it is made"
-            raise ParameterError(msg)
+        refuse_late(of_log)
         return Input(
             data, data.rules, has_days=data.every == "day",
             has_window=data.rules.window is not None,
@@ -207,10 +205,9 @@ def _of_accumulator(
 ) -> UserCounts:
     """Return what an accumulator has counted; refuse what it was not made for."""
     users = events.counts()
+    refuse_late([] if memory_limit is None else ["memory_limit"])
     msg = ""
-    if memory_limit is not None:
-        msg = "give memory_limit to the accumulator, when it is made"
-    elif users.every != every:
+    if users.every != every:
         msg = "daily=True needs an accumulator that was made with daily=True"
         if users.every:
             msg = (

@@ -19,7 +19,7 @@ from rankine._online.measures import Measure, check_names
 from rankine._online.metrics import in_words, parts_of
 from rankine._online.sources import rows_of
 from rankine._online.sums import NOT_OVER
-from rankine._online.table import flags, zone_of
+from rankine._online.table import ZONE, flags, zone_of
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def cohort_of_table(
     # Of a table of our own making, those count who do in a test of its log.
     settled = _SETTLED if variant is not None and is_of_users(table.names) else ()
     marks = [name for name in settled if name in table.names]
-    labels = dict.fromkeys([*column_of.values(), *wanted, *marks])
+    zone_column = [ZONE] if marks and ZONE in table.names else []
+    labels = dict.fromkeys([*column_of.values(), *wanted, *marks, *zone_column])
     origin: Any
     frame, origin = table.read([*labels], [*wanted])
     if frame.height == 0:
@@ -84,7 +85,7 @@ def cohort_of_table(
         typed, units = typed.filter(seen), None if units is None else units.filter(seen)
     notes = [*table.notes, *_left_out(typed, measures)]
     notes += without_before(typed, measures)
-    zone = zone_of(frame) if marks else None
+    zone = zone_of(frame, table.name) if marks else None
     return Cohort(typed, measures, tuple(notes), excluded, ids=units, zone=zone)
 
 

@@ -402,7 +402,7 @@ def time_on_page(
         given = Rules.of(rules)
         refuse_idle(["time_on_page"], given)
         counts = counts_of(events, given)
-        notes = counts.counted(["time_on_page"]).notes
+        notes = counts.selection(["time_on_page"]).notes
         users, dwell = counts.page_views()
         times = dwell / SECOND
     if len(times) == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, get_args
@@ -274,3 +274,10 @@ def every_of(*, daily: object, weekly: object, hourly: object) -> Every | None:
         msg = f"{asked[1][1]} cannot be given with {asked[0][1]}; give one of them"
         raise ParameterError(msg)
     return PERIODS[asked[0][0]] if asked else None
+
+
+def refuse_late(options: Iterable[str]) -> None:
+    """Refuse options that an accumulator has from when it was made."""
+    for name in options:
+        msg = f"give {name} to the accumulator, when it is made"
+        raise ParameterError(msg)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankine._online.spreads import Pairs
-    from rankine._online.sums import Counted
+    from rankine._online.sums import Selection
     from rankine._online.times import Every
 
 BEYOND_GROUPS = {
@@ -350,20 +350,20 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
         for label in columns
         if label in users.facts.has or (label == "period" and users.every)
     ]
-    counts = users.counted(metrics)
+    selection = users.selection(metrics)
 
     def cell(name: str, sides: Pairs) -> tuple[tuple[Any, ...], str]:
         y, x, often = sides
-        metric = counts.metrics[name]
+        metric = selection.metrics[name]
         value, bounds, n, why = summed(name, metric, y, x, confidence, often)
         return (value, *bounds, n, len(y) if often is None else int(often.sum())), why
 
     cells = sorted(
-        users.groups(counts, groups, cell),
+        users.groups(selection, groups, cell),
         key=lambda group: [(part is not None, part) for part in group[0]],
     )
     rows, reasons = [], []
-    for name in counts.metrics:
+    for name in selection.metrics:
         for head, of_group in cells:
             row, why = of_group[name]
             rows.append((name, *head, *row))
@@ -385,12 +385,12 @@ def summary_of(users: UserCounts, metrics: Any, confidence: float) -> Summary:
     table = pl.DataFrame(rows, types | BEYOND_GROUPS, orient="row")
     if users.every is not None:
         table = table.with_columns(users.dated(table[users.every]))
-    notes = (*counts.notes, *_heavy(users, counts))
+    notes = (*selection.notes, *_carriers(users, selection))
     if users.by is not None and "variant" not in users.facts.has:
         notes = (*notes, ONE_GROUP)
     return Summary(
-        table, users.says(counts.metrics), counts.excluded, (*notes, *reasons),
-        users.facts.n_read, confidence, tuple(names), counts.left_out,
+        table, users.says(selection.metrics), selection.excluded, (*notes, *reasons),
+        users.facts.n_read, confidence, tuple(names), selection.left_out,
         users.rules.options(),
     )  # fmt: skip
 
@@ -406,13 +406,13 @@ def _named(users: UserCounts, labels: Sequence[str], head: Sequence[Any]) -> lis
     return words
 
 
-def _heavy(users: UserCounts, counts: Counted) -> list[str]:
+def _carriers(users: UserCounts, selection: Selection) -> list[str]:
     """Name the users who carry much of the variance of a metric in their variant."""
-    rows = counts.of(AFTER)
+    rows = selection.of(AFTER)
     number = rows["user"].to_numpy()
-    variant, notes = counts.groups["variant"][number], []
+    variant, notes = selection.groups["variant"][number], []
     ids = users.ids[number]
-    for name, metric in counts.metrics.items():
+    for name, metric in selection.metrics.items():
         sides = rows.select(sides_of({name: metric}))
         y, x = (side.to_numpy() for side in sides)
         for code in np.unique(variant):

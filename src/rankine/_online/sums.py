@@ -1,8 +1,8 @@
 """What the users of a log did, from counts to the sums of metrics.
 
 - `UserCounts`: whole numbers per user, phase and period, of all users that were seen.
-- `Counted`: the same with what was asked: the metrics, who of them counts (not those in
-  two variants, for example), what was left out and what is odd.
+- `Selection`: the users who count (not those in two variants, for example) and the
+  metrics that were asked for, with what was left out and what is odd.
 - `UserSums`: the numerators and denominators of metrics per user, of which tests and
   intervals are made. The randomised unit is the user, and every metric is a ratio of
   two sums over users.
@@ -33,7 +33,7 @@ from rankine._online.users import (
     BEFORE,
     BEYOND,
     RETURNS,
-    Counting,
+    EventCounter,
     added,
     is_arm,
     numbered,
@@ -119,8 +119,8 @@ def new_by_day(
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """What the users of a log did, as whole numbers, and which of them count.
+class Selection:
+    """The users who count and the metrics that were asked for, of all `UserCounts`.
 
     Attributes:
         rows: the counts by user, phase and period.
@@ -172,8 +172,8 @@ class Counted:
             parts.append(rows.sort("user"))
         return pl.concat(parts, how="vertical_relaxed")
 
-    def counting(self, phase: int) -> pl.DataFrame:
-        """Return the rows of the users who count."""
+    def rows_of(self, phase: int) -> pl.DataFrame:
+        """Return the rows of a phase, of the users who count."""
         return self._chosen(self._is_counted(phase))
 
     def _is_counted(self, phase: int) -> Bools:
@@ -207,8 +207,8 @@ class UserCounts:
         every: what is kept separate: days, weeks or hours.
         facts: what is known of all events.
         seen: per user, the id, the numbers of the groups that the user was first seen
-            in, how many there were, the first exposure, the same as clocks in the zone
-            show it, and whether the window is over; as far as they are known.
+            in, how many there were, the first exposure, and whether the window is over;
+            as far as they are known.
         texts: the names of groups; 0 stands for none.
         rows: counts by user, phase and period.
         n_again: how many events repeat another one.
@@ -254,13 +254,13 @@ class UserCounts:
         if not part and log.texts("variant").is_empty():  # as without the column
             facts = replace(facts, has=facts.has - {"variant"})
         by_arm = is_arm(log.by, rules)
-        how = Counting.of(rules, facts, by_arm=by_arm, every=every)
-        _refuse_unexposed(how)
+        counter = EventCounter(rules, facts.has, facts.fine, by_arm, every)
+        _refuse_unexposed(counter)
         groups = zip(LABELS, (log.by, log.segment), strict=True)
         paid_in = [label for label, column in groups if is_currency(column, rules)]
         parts, n_again = [], 0
         for events in log.parts():
-            rows, users, again = how.rows(events)
+            rows, users, again = counter.rows(events)
             for label in paid_in:
                 _refuse_currencies(events, users, label, log.texts(label).sort())
             parts.append((rows, users))
@@ -300,15 +300,15 @@ class UserCounts:
 
     def ended(self) -> UserCounts:
         """Return the same with what follows from the end of the whole log."""
-        how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, every=self.every)
-        _refuse_idle(how)
+        counter = self._counter
+        _refuse_idle(counter)
         end, seen = self.facts.end, self.seen
         if end is None or "start" not in seen.columns:
             return self
         start = seen["start"]
         number = self.rows["user"]
         begins = (pl.col("phase") == AFTER) & pl.col("period").eq_missing(
-            how.period(start)[number]
+            counter.period(start)[number]
         )
         until = (end - start[number]).fill_null(0)
         rows = self.rows.with_columns(
@@ -317,9 +317,6 @@ class UserCounts:
         within, seen = self.rules.within, seen.drop("start")
         if within is not None:
             seen = seen.with_columns((end - start >= within).alias("window_over"))
-        if self.exposes and self.zone is not None:
-            clock = on_clocks(seen["first"], self.zone)
-            seen = seen.with_columns(clock.alias("clock"))
         returns = {
             name
             for day, name in RETURNS.items()
@@ -340,18 +337,21 @@ class UserCounts:
 
     def steps(self) -> Iterator[pl.DataFrame]:
         """Yield the events that match a step, in order, some users at a time."""
-        how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, every=None)
-        return map(how.steps, self._events("a funnel").parts())
+        return map(self._counter.steps, self._events("a funnel").parts())
 
     def page_views(self) -> tuple[AnyArray, AnyArray]:
         """Return the users of all page views that have a time, and that time."""
         log = self._events("a quantile of the time on page")
-        how = Counting.of(self.rules, self.facts, by_arm=self.by_arm, every=None)
-        views = pl.concat(map(how.page_views, log.parts()))
+        views = pl.concat(map(self._counter.page_views, log.parts()))
         busy = self.ids.filter(pl.Series(self._busy())).to_frame()
         views = views.join(busy, on="user", how="anti")
         users = (views["user"].rank("dense") - 1).to_numpy()
         return users, views["dwell"].to_numpy()
+
+    @property
+    def _counter(self) -> EventCounter:
+        facts = self.facts
+        return EventCounter(self.rules, facts.has, facts.fine, self.by_arm, self.every)
 
     def _events(self, what: str) -> EventLog:
         """Return the log, for what needs every event."""
@@ -360,24 +360,24 @@ class UserCounts:
             raise ParameterError(msg)
         return self.log
 
-    def counted(self, asked: Any = None) -> Counted:
+    def selection(self, asked: Any = None) -> Selection:
         """Return what each user did, and which of them count."""
         has = self.facts.has
         metrics, left_out = chosen(asked, has, self.facts.kinds, self.rules)
         needed = {part for each in metrics.values() for part in each.needs}
-        counts = self.kept(needed)
-        each = counts.of(AFTER)
+        selection = self.selected_users(needed)
+        each = selection.of(AFTER)
         notes = (
-            *counts.notes,
+            *selection.notes,
             *oddities(each, self.ids, has),
-            *self._unseen(metrics, counts.users),
+            *self._unseen(metrics, selection.users),
         )
-        counts = replace(
-            counts, metrics=metrics, left_out=left_out, notes=notes, each=each
+        selection = replace(
+            selection, metrics=metrics, left_out=left_out, notes=notes, each=each
         )
-        return self._possible(counts, asked=asked is not None)
+        return self._possible(selection, asked=asked is not None)
 
-    def kept(self, needed: Collection[str] = ()) -> Counted:
+    def selected_users(self, needed: Collection[str] = ()) -> Selection:
         """Return which users count, whatever the metrics, and what was left out.
 
         Args:
@@ -398,34 +398,33 @@ class UserCounts:
         ]
         notes += notes_on(facts.words, self.rules)
         users, groups, busy = self._users(excluded, notes)
-        counts = Counted(self.rows, users, groups, {}, {}, (), excluded, busy)
+        selection = Selection(self.rows, users, groups, {}, {}, (), excluded, busy)
         for phase, when in (
             (BEYOND, "after the window"),
             (BEFORE, "before the first exposure"),
         ):
-            n = counts.n_events(phase)
+            n = selection.n_events(phase)
             if n:
                 excluded[f"events {when}"] = n
-        return replace(counts, notes=tuple(notes))
+        return replace(selection, notes=tuple(notes))
 
-    def sums_of(self, counts: Counted, *, before: bool = False) -> UserSums:
+    def sums_of(self, selection: Selection, *, before: bool = False) -> UserSums:
         """Return a row of sums for each user who counts.
 
         Args:
-            counts: what was counted.
+            selection: who and what counts.
             before: whether to add the sums from before the first exposure, for CUPED.
         """
-        metrics = counts.metrics
-        after = counts.of(AFTER)
+        metrics = selection.metrics
+        after = selection.of(AFTER)
         number = after["user"]
         labels = [
             self.texts[label][groups[number.to_numpy()]].alias(label)
-            for label, groups in counts.groups.items()
+            for label, groups in selection.groups.items()
         ]
         first = pl.Series("first", [None], pl.Int64).new_from_index(0, after.height)
         if self.exposes:
-            clock = "clock" if "clock" in self.seen.columns else "first"
-            first = self.seen[clock][number].alias("first")
+            first = on_clocks(self.seen["first"], self.zone)[number].alias("first")
         rows = after.select(
             self.ids[number].alias("user"),
             *labels,
@@ -433,18 +432,20 @@ class UserCounts:
             *sides_of(metrics),
         )
         if before:
-            sides = counts.of(BEFORE).select("user", *sides_of(metrics, "0"))
+            sides = selection.of(BEFORE).select("user", *sides_of(metrics, "0"))
             sides = after.select("user").join(
                 sides, on="user", how="left", maintain_order="left"
             )
             rows = rows.hstack(sides.drop("user").fill_null(0.0))
         arrivals: tuple[int, ...] = ()
         if self.every == "day":
-            days = counts.counting(AFTER).select("user", pl.col("period").alias("day"))
+            days = selection.rows_of(AFTER).select(
+                "user", pl.col("period").alias("day")
+            )
             arrivals = new_by_day(days, "day")
         return UserSums(
-            rows, counts.notes, counts.excluded, metrics, self.says(metrics),
-            counts.left_out, arrivals, counts.busy, self.zone, self._until(),
+            rows, selection.notes, selection.excluded, metrics, self.says(metrics),
+            selection.left_out, arrivals, selection.busy, self.zone, self._until(),
         )  # fmt: skip
 
     def _until(self) -> date | None:
@@ -455,17 +456,16 @@ class UserCounts:
         """
         if not self.exposes:
             return None
-        clock = "clock" if "clock" in self.seen.columns else "first"
+        first = self.seen["first"]
         if "window_over" in self.seen.columns and self.rules.incomplete != "keep":
-            late = self.seen.filter(~pl.col("window_over"))[clock].cast(pl.Int64).min()
-            if late is not None:
-                return _day(int(late) // DAY - 1)  # type: ignore[arg-type]
-        # Clocks may have changed since; without a zone, only what they showed is known.
-        start = self.seen[clock if self.zone is None else "first"].cast(pl.Int64)
-        end = (start[self.rows["user"]] + self.rows["observed"]).max()
+            late = first.filter(~self.seen["window_over"])
+            if late.count():
+                came: Any = on_clocks(late, self.zone).min()
+                return _day(came // DAY - 1)
+        end: Any = (first[self.rows["user"]] + self.rows["observed"]).max()
         if end is None:
             return None
-        last = on_clocks(pl.Series([int(end) - 1]), self.zone)  # type: ignore[arg-type]
+        last = on_clocks(pl.Series([end - 1]), self.zone)
         return _day(last.item() // DAY)
 
     def says(self, metrics: Mapping[str, OnlineMetric]) -> dict[str, str]:
@@ -481,55 +481,48 @@ class UserCounts:
 
     def groups(
         self,
-        counts: Counted,
+        selection: Selection,
         labels: Sequence[str],
         made_of: Callable[[str, Pairs], T],
     ) -> list[tuple[tuple[Any, ...], dict[str, T]]]:
         """Return each group of users, by variant, segment and period, with its metrics.
 
         Args:
-            counts: what users did.
+            selection: who and what counts.
             labels: which of these the groups are divided by.
             made_of: called with the sums of each metric, in two threads.
         """
         periods: list[int | None] = [None]
-        if "period" in labels and counts.periods:
-            periods = [*counts.periods]
-        size = counts.rows.height * len(counts.metrics)
+        if "period" in labels and selection.periods:
+            periods = [*selection.periods]
+        size = selection.rows.height * len(selection.metrics)
         works = [
-            partial(self._of_period, counts, labels, period, made_of=made_of)
+            partial(self._of_period, selection, labels, period, made_of=made_of)
             for period in periods
         ]
         return [group for of_period in at_once(works, size) for group in of_period]
 
     def _of_period(
         self,
-        counts: Counted,
+        selection: Selection,
         labels: Sequence[str],
         period: int | None,
         made_of: Callable[[str, Pairs], T],
     ) -> list[tuple[tuple[Any, ...], dict[str, T]]]:
-        rows = counts.of(AFTER, period)
+        rows = selection.of(AFTER, period)
         if not rows.height:
             return []
-        sides = [
-            part.alias(f"{name}.{side}")
-            for name, metric in counts.metrics.items()
-            for side, part in zip("yx", metric.parts, strict=True)
-        ]
-        labels, by_period = (
-            [each for each in labels if each != "period"],
-            "period" in labels,
-        )
+        by_period = "period" in labels
+        labels = [each for each in labels if each != "period"]
         texts = [self.texts[label] for label in labels]
         user = rows["user"].to_numpy()
-        numbers = [counts.groups[label][user] for label in labels]
+        numbers = [selection.groups[label][user] for label in labels]
         code = np.zeros(len(user), np.int64)
         for names, number in zip(texts, numbers, strict=True):
             code = code * len(names) + number
         order = stable_order(code)
         ends = np.flatnonzero(np.append(np.diff(code[order]) != 0, True)) + 1
-        sorted_rows = rows.select(sides)[order]
+        sorted_rows = rows.select(_counts_of(selection.metrics))[order]
         groups = []
         for begin, end in zip([0, *ends[:-1]], ends, strict=True):
             part = sorted_rows[int(begin) : int(end)]
@@ -541,7 +534,7 @@ class UserCounts:
                 head.append(period)
             metrics = {
                 name: made_of(name, paired(part[f"{name}.y"], part[f"{name}.x"]))
-                for name in counts.metrics
+                for name in selection.metrics
             }
             groups.append((tuple(head), metrics))
         return groups
@@ -641,8 +634,8 @@ class UserCounts:
             is_seen &= self.seen["first"].is_not_null().to_numpy()
         words = "without a variant" if self.rules.exposure is None else "never exposed"
         self._leave(excluded, words, ~several & ~is_seen)
-        kept: Bools = ~several & is_seen
-        return kept
+        in_one: Bools = ~several & is_seen
+        return in_one
 
     def _each_of(self, users: Bools) -> list[str]:
         """Say how many users of several variants each has seen, if that is known."""
@@ -661,42 +654,30 @@ class UserCounts:
             excluded[f"users {words}"] = int(users.sum())
             excluded[f"events of users {words}"] = n_events
 
-    def _possible(self, counts: Counted, *, asked: bool) -> Counted:
+    def _possible(self, selection: Selection, *, asked: bool) -> Selection:
         """Refuse or leave out rates above 1, whose events do not match."""
-        shares = {
-            name: metric for name, metric in counts.metrics.items() if metric.is_share
-        }
-        totals = self._totals(counts, shares)
-        impossible = {
-            name: shares[name].beyond(y, x) for name, (y, x) in totals.items() if y > x
-        }
-        for name, why in impossible.items():
-            if asked:
-                msg = f"{name} cannot be computed: {why}"
-                raise DataError(msg)
-        counts.left_out.update(impossible)
-        return replace(
-            counts,
-            metrics={
-                name: metric
-                for name, metric in counts.metrics.items()
-                if name not in impossible
-            },
-        )
+        metrics = dict(selection.metrics)
+        shares = {name: each for name, each in metrics.items() if each.is_share}
+        sides = [side.sum().cast(pl.Int64) for side in _counts_of(shares)]
+        totals = selection.of(AFTER).select(sides).row(0, named=True) if shares else {}
+        for name, share in shares.items():
+            above, below = totals[f"{name}.y"], totals[f"{name}.x"]
+            if above > below:
+                selection.left_out[name] = share.beyond(above, below)
+                del metrics[name]
+                if asked:
+                    msg = f"{name} cannot be computed: {selection.left_out[name]}"
+                    raise DataError(msg)
+        return replace(selection, metrics=metrics)
 
-    def _totals(
-        self, counts: Counted, metrics: Mapping[str, OnlineMetric]
-    ) -> dict[str, tuple[float, float]]:
-        """Return the numerators and denominators of metrics of whole numbers."""
-        sides = [
-            part.sum().cast(pl.Int64).alias(f"{name}.{side}")
-            for name, metric in metrics.items()
-            for side, part in zip("yx", metric.parts, strict=True)
-        ]
-        if not metrics:
-            return {}
-        sums = counts.of(AFTER).select(sides).row(0, named=True)
-        return {name: (sums[f"{name}.y"], sums[f"{name}.x"]) for name in metrics}
+
+def _counts_of(metrics: Mapping[str, OnlineMetric]) -> list[pl.Expr]:
+    """Return the numerators and denominators of metrics, of any type, by name."""
+    return [
+        part.alias(f"{name}.{side}")
+        for name, metric in metrics.items()
+        for side, part in zip("yx", metric.parts, strict=True)
+    ]
 
 
 def _recoded(part: UserCounts, texts: Mapping[str, pl.Series]) -> pl.DataFrame:
@@ -714,22 +695,22 @@ def _recoded(part: UserCounts, texts: Mapping[str, pl.Series]) -> pl.DataFrame:
     return seen
 
 
-def _refuse_unexposed(how: Counting) -> None:
+def _refuse_unexposed(counter: EventCounter) -> None:
     """Refuse what counts from the first exposure, where users have none."""
-    given = {"window": how.rules.window, "exposure": how.rules.exposure}
+    given = {"window": counter.rules.window, "exposure": counter.rules.exposure}
     name = next((name for name, value in given.items() if value is not None), None)
-    if name is None or how.exposes:
+    if name is None or counter.exposes:
         return
     lacks = "the log has no times"
-    if "time" in how.has:
-        lacks = "the log has no variants" if how.by_arm else "by= names no variants"
+    if "time" in counter.has:
+        lacks = "the log has no variants" if counter.by_arm else "by= names no variants"
     msg = f"{name} has no effect, as users have no first exposure: {lacks}"
     raise ParameterError(msg)
 
 
-def _refuse_idle(how: Counting) -> None:
+def _refuse_idle(counter: EventCounter) -> None:
     """Refuse options that change nothing in this log."""
-    rules = how.rules
+    rules = counter.rules
     if rules.incomplete == "keep" and rules.within is None:
         msg = (
             "incomplete= or --keep-incomplete has no effect without window= or "
@@ -739,11 +720,11 @@ def _refuse_idle(how: Counting) -> None:
     if rules.timezone is None:
         return
     lacks = ""
-    if "time" not in how.has:
+    if "time" not in counter.has:
         lacks = "the log has no times"
-    elif not how.fine:
+    elif not counter.fine:
         lacks = "the times of the log are days, without a time of day"
-    elif how.every is None and not how.exposes:
+    elif counter.every is None and not counter.exposes:
         lacks = "there are neither days, weeks or hours nor first exposures"
     if lacks:
         msg = f"timezone has no effect: {lacks}"

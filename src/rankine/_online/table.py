@@ -16,19 +16,19 @@ from rankine._io.repeats import first_repeat
 from rankine._io.tables import Table, origin_of, together
 from rankine._io.values import ids as ids_of
 from rankine._io.values import numbers
-from rankine._online.events import Facts, is_of_users, labels, open_log
+from rankine._online.events import Facts, is_of_users, labels, no_column, open_log
 from rankine._online.log import LABELS, EventLog
-from rankine._online.rules import Rules, check_groups, every_of
+from rankine._online.rules import Rules, check_groups, every_of, refuse_late
 from rankine._online.sources import Query, refuse_database
 from rankine._online.sums import NOWHERE, UserCounts
 from rankine._online.times import (
     DAY,
     PERIODS,
     SECOND,
+    check_zone,
     in_zone,
     monday_of,
     times,
-    without_zone,
 )
 from rankine._online.users import (
     AFTER,
@@ -50,7 +50,6 @@ from rankine.errors import (
     DataError,
     NoRowsError,
     ParameterError,
-    nearest,
 )
 
 if TYPE_CHECKING:
@@ -60,14 +59,19 @@ if TYPE_CHECKING:
     from rankine._io.tables import Places
     from rankine._online.times import Every
 
-_BEFORE = "_before"
+_SUFFIX = "_before"
 """How the names of columns end that count what came before the first exposure."""
-_OF_USER = "variants", "first_exposure", "window_over"
+ZONE = "zone_of_days"
+"""The time zone of days, weeks, hours and first exposures; not there for UTC.
+
+It is a column of texts, since dates have no zone, and times lose theirs in a CSV file.
+"""
+_WITH_ZONE = "first_exposure", "hour"
+"""The columns of times, which carry it too where a type can."""
+_OF_USER = "variants", "first_exposure", "window_over", ZONE
 """What is known of a user, whatever the day."""
 _OBSERVED = "days_observed"
-_CLOCK = "first_exposure on clocks"
-"""The first exposure as clocks in its zone show it."""
-_AFTER = (*RETURNS.values(), _OBSERVED)
+_ONLY_AFTER = (*RETURNS.values(), _OBSERVED)
 """Numbers that begin with the first exposure."""
 _OF_METRICS = "unit", "max_events", "incomplete"
 """Rules that are about metrics and who counts in them, not about how events count."""
@@ -125,9 +129,9 @@ def table_of(counts: UserCounts) -> pl.DataFrame:
     keys = ["user", *(["period"] if every else [])]
     absent = {name for name, need in NEEDS.items() if not has & {*need.split(" or ")}}
     names = [name for name in COLUMNS_OF_USERS if name not in absent]
-    rows, since = counts.rows, [name for name in _AFTER if name not in absent]
+    rows, since = counts.rows, [name for name in _ONLY_AFTER if name not in absent]
     sides = [(AFTER, "", [*names, *since])]
-    sides += [(BEFORE, _BEFORE, names)] if counts.exposes else []
+    sides += [(BEFORE, _SUFFIX, names)] if counts.exposes else []
     keys_of = rows.select(keys).unique().sort(keys)
     if every is None:
         every_user = pl.int_range(len(counts.ids), dtype=pl.UInt32, eager=True)
@@ -147,6 +151,8 @@ def table_of(counts: UserCounts) -> pl.DataFrame:
         columns.append(first.alias("first_exposure"))
     if "window_over" in counts.seen.columns:
         columns.append(counts.seen["window_over"][number])
+    if counts.zone is not None:
+        columns.append(pl.Series(ZONE, [counts.zone]).new_from_index(0, len(number)))
     for phase, mark, wanted in sides:
         counted = keys_of.join(
             rows.filter(pl.col("phase") == phase), on=keys, how="left",
@@ -206,13 +212,13 @@ def users(
         user, and how many ``variants`` the user was seen in, since those of several are
         left out of a test; ``first_exposure``, in UTC, or in the zone of ``timezone=``;
         ``window_over``, with ``window=``, says whether it is by the end of the log;
-        events, impressions, clicks, page_views, actions,
-        conversions, orders (conversions with a value), sessions, converting_sessions,
-        pageless_sessions (without a page view), bounces, engaged_sessions,
-        converting_clicks, seconds_on_page and the timed_page_views they are of,
-        untimed_page_views, revenue and cost; and the same with ``_before`` for what
-        came before the first exposure. ``events_day_1``, ``_7`` and ``_28`` are the
-        events from 24 to 48 hours after the first exposure and so on, and
+        ``zone_of_days``, with ``timezone=``, is that zone; events, impressions, clicks,
+        page_views, actions, conversions, orders (conversions with a value), sessions,
+        converting_sessions, pageless_sessions (without a page view), bounces,
+        engaged_sessions, converting_clicks, seconds_on_page and the timed_page_views
+        they are of, untimed_page_views, revenue and cost; and the same with ``_before``
+        for what came before the first exposure. ``events_day_1``, ``_7`` and ``_28``
+        are the events from 24 to 48 hours after the first exposure and so on, and
         ``days_observed`` are the days from it to the end of the log; without variants,
         both begin with the first event. With days, weeks or hours, they are in the row
         of this beginning, and 0 in others. Columns for which the log has nothing are
@@ -240,9 +246,7 @@ def users(
         given = {"by": by != _ARM, "segment": segment is not None}
         given |= {"daily": daily, "weekly": weekly, "hourly": hourly}
         given |= {"memory_limit": memory_limit is not None}
-        for name in [*(name for name, is_given in given.items() if is_given), *rules]:
-            msg = f"give {name} to the accumulator, when it is made"
-            raise ParameterError(msg)
+        refuse_late([*(name for name, is_given in given.items() if is_given), *rules])
         return table_of(log.counts())
     for name in _OF_METRICS:
         if name in rules:
@@ -260,8 +264,8 @@ def users(
 
 def refuse_taken(by: str | None, segment: str | None) -> None:
     """Refuse groups whose column would have the name of another one of the table."""
-    numbers = [name + end for name in COLUMNS_OF_USERS for end in ("", _BEFORE)]
-    numbers += [*_AFTER, *PERIODS]
+    numbers = [name + end for name in COLUMNS_OF_USERS for end in ("", _SUFFIX)]
+    numbers += [*_ONLY_AFTER, *PERIODS]
     for name, column in (("by", by), ("segment", segment)):
         if column in {"user", *_OF_USER, *numbers}:
             msg = (
@@ -289,14 +293,14 @@ def of_table(
     numeric = [
         name
         for name in names
-        if name.removesuffix(_BEFORE) in COLUMNS_OF_USERS or name in _AFTER
+        if name.removesuffix(_SUFFIX) in COLUMNS_OF_USERS or name in _ONLY_AFTER
     ]
     loaded = table.load(names, numeric)
     frame = together([rows for rows, _ in loaded], [origin for _, origin in loaded])
     if frame.is_empty():
         msg = f"{table.name} has no users"
         raise NoRowsError(msg)
-    columns, zone = _groups(table, by, segment, rules), zone_of(frame)
+    columns, zone = _groups(table, by, segment, rules), zone_of(frame, table.name)
     frame = _checked(frame, numeric, columns, origin_of(table.name, loaded))
     by_arm = is_arm(by, rules)
     if by_arm and "variant" in columns and "variants" not in names:
@@ -324,7 +328,7 @@ def of_table(
             "without window= or --window"
         )
         raise ParameterError(msg)
-    phases = [(AFTER, ""), (BEFORE, _BEFORE)]
+    phases = [(AFTER, ""), (BEFORE, _SUFFIX)]
     if "first" not in seen.columns:  # all that users did counts
         phases = [(AFTER, end) for _, end in phases]
     parts = [_rows(frame, *phase, every=every) for phase in phases]
@@ -355,21 +359,27 @@ def _seen(
             n = per_user["variants"].cast(pl.UInt32)
         seen = seen.with_columns(code.alias(label), n.alias(f"n_{label}s"))
     if by_arm and "variant" in columns and "first_exposure" in frame.columns:
-        wanted = [
-            pl.col("first_exposure").alias("first"),
-            pl.col(_CLOCK).alias("clock"),
-        ]
+        seen = seen.with_columns(per_user["first_exposure"].alias("first"))
         if "window_over" in frame.columns:
-            wanted.append(pl.col("window_over"))
-        seen = seen.with_columns(per_user.select(wanted))
+            seen = seen.with_columns(per_user["window_over"])
     return seen, texts
 
 
-def zone_of(frame: pl.DataFrame) -> str | None:
-    """Return the time zone of a table; None for UTC, and if only offsets are known."""
-    kinds = [frame.schema.get(name) for name in ("first_exposure", "hour")]
-    zones = [kind.time_zone for kind in kinds if isinstance(kind, pl.Datetime)]
-    return next((zone for zone in zones if zone is not None), None)
+def zone_of(frame: pl.DataFrame, title: str) -> str | None:
+    """Return the time zone of a table; None for UTC. Refuse tables of two zones."""
+    if ZONE not in frame.columns:
+        return None
+    given = frame[ZONE].cast(pl.String).set(frame[ZONE] == "", None)
+    zones = given.fill_null("UTC").unique().sort()
+    if len(zones) > 1:
+        msg = (
+            f"{title}: tables of two time zones are put together, {zones[0]} and "
+            f"{zones[1]}, whose days are not the same; make both with one timezone= or "
+            "--timezone, from the logs"
+        )
+        raise DataError(msg)
+    check_zone(zones[0])
+    return None if given.has_nulls() else str(zones[0])
 
 
 def _source(every: Every, names: Collection[str]) -> str | None:
@@ -415,11 +425,7 @@ def _groups(
         if name is None or (name == label and name not in table.names):
             continue
         if name not in table.names:
-            msg = (
-                f"{table.name} has no column {name!r}; it has "
-                f"{', '.join(table.names)}{nearest(name, table.names)}"
-            )
-            raise ColumnNotFoundError(msg)
+            raise no_column(table, name)
         columns[label] = name
     return columns
 
@@ -432,7 +438,7 @@ def _checked(
 ) -> pl.DataFrame:
     """Return the columns of a table with their types; refuse what nobody can count."""
     where: Any = origin
-    _refuse_fewer({*frame.columns}, where.name)
+    _refuse_fewer(frame.schema, where.name)
     typed = [ids_of(frame["user"], "user", where, hint="")[0].alias("user")]
     typed += [
         labels(frame[name], label, origin).alias(name)
@@ -444,14 +450,11 @@ def _checked(
             if name in {"day", "week"}:
                 moments = (moments // DAY).cast(pl.Int32)
             typed.append(moments.alias(name))
-    if "first_exposure" in frame.columns:
-        written = without_zone(frame["first_exposure"])
-        typed.append(times(written, "first_exposure", origin)[0].alias(_CLOCK))
     if "window_over" in frame.columns:
         typed.append(flags(frame["window_over"], origin))
     for name in [*numeric, *({"variants"} & {*frame.columns})]:
         number = numbers(frame[name], name, where, lenient=True)
-        amount = name.removesuffix(_BEFORE) in AMOUNTS
+        amount = name.removesuffix(_SUFFIX) in AMOUNTS
         wrong = ~number.is_finite() | (number.abs() > _MOST)
         if not amount:
             wrong |= number < 0
@@ -485,7 +488,7 @@ def flags(column: pl.Series, origin: Rows | Places) -> pl.Series:
     return words == "true"
 
 
-def _refuse_fewer(names: Collection[str], title: str) -> None:
+def _refuse_fewer(names: Mapping[str, pl.DataType], title: str) -> None:
     """Refuse a table without some of its columns, whose counts would be taken for 0."""
     made = {NEEDS[name] for name in {*NEEDS} & {*names}}
     needed = {
@@ -493,10 +496,13 @@ def _refuse_fewer(names: Collection[str], title: str) -> None:
     }
     if {*RETURNS.values()} & {*names}:
         needed.add(_OBSERVED)
-    if f"events{_BEFORE}" in names:
+    if f"events{_SUFFIX}" in names:
         needed |= {
-            f"{name}{_BEFORE}" for name in {*names, *needed} & {*COLUMNS_OF_USERS}
+            f"{name}{_SUFFIX}" for name in {*names, *needed} & {*COLUMNS_OF_USERS}
         }
+    zones = {getattr(names.get(name), "time_zone", None) for name in _WITH_ZONE}
+    if zones - {None, "UTC"}:
+        needed.add(ZONE)
     lacking = sorted(needed - {*names})
     if lacking:
         msg = (
@@ -565,13 +571,12 @@ def _facts(frame: pl.DataFrame, columns: dict[str, str], table: Table) -> Facts:
     """Return what is known of the events that a table was made of."""
     names = {*frame.columns}
     has = {"user", *columns}
-    has |= {"time"} if "seconds_on_page" in names else set()
-    has |= {"session"} if "sessions" in names else set()
-    has |= {"value"} if "revenue" in names else set()
+    of_part = {"seconds_on_page": "time", "sessions": "session", "revenue": "value"}
+    has |= {part for name, part in of_part.items() if name in names}
     has |= {"cost", *RETURNS.values()} & names
 
     def total(name: str) -> int:
-        given = [column for column in (name, name + _BEFORE) if column in names]
+        given = [column for column in (name, name + _SUFFIX) if column in names]
         return sum(int(frame[column].sum()) for column in given)
 
     kinds = {kind for name, kind in OF_KIND.items() if total(name)}

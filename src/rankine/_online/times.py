@@ -280,15 +280,6 @@ def in_zone(moments: pl.Series, zone: str | None) -> pl.Series:
     return moments.cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(zone)
 
 
-def without_zone(column: pl.Series) -> pl.Series:
-    """Return times as they were written, without the zone or the offset from UTC."""
-    if isinstance(column.dtype, pl.Datetime):
-        return column.dt.replace_time_zone(None)
-    if column.dtype != pl.String:
-        return column
-    return column.str.replace(rf"(:\d\d(?:[.,]\d+)?)\s*{_OFFSET}$", "$1")
-
-
 def moment_text(moment: date) -> str:
     """Return a date, or a time with its offset from UTC if it has a zone.
 

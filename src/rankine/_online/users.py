@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankine._base.arrays import Floats
-    from rankine._online.events import Facts
     from rankine._online.rules import Rules
     from rankine._online.times import Every
 
@@ -91,8 +90,8 @@ _EXACT = 1e6
 
 
 @dataclass(frozen=True)
-class Counting:
-    """How the events of a log are counted.
+class EventCounter:
+    """Counts what the events of some users of a log say that they did.
 
     Attributes:
         rules: what the user says about the log.
@@ -109,13 +108,6 @@ class Counting:
     fine: bool
     by_arm: bool
     every: Every | None
-
-    @staticmethod
-    def of(
-        rules: Rules, facts: Facts, *, by_arm: bool, every: Every | None
-    ) -> Counting:
-        """Return how a log is counted of which these facts are known."""
-        return Counting(rules, facts.has, facts.fine, by_arm, every)
 
     @property
     def by_id(self) -> bool:
@@ -233,7 +225,7 @@ class Counting:
     # Events
 
     def _order(self, events: pl.DataFrame) -> list[str]:
-        names = "user", "session", "time", "fact", "same"
+        names = "user", "session", "time", "kind", "engages", "same"
         return [name for name in names if name in events.columns]
 
     def _once(self, events: pl.DataFrame) -> tuple[pl.DataFrame, int]:
@@ -245,25 +237,23 @@ class Counting:
             again &= events["same"] != NO_ID
             if not again.any():
                 return events, 0
-            order = "user", "same", "time", "fact", "steps", "value", "cost", "session"
+            first = "user", "same", "time", "kind", "engages"
+            order = *first, "steps", "value", "cost", "session"
             twice = events.filter(again)
             twice = twice.sort([name for name in order if name in events.columns])
-            kept = twice.unique(["user", "same"], keep="first")
-            kept = pl.concat([events.filter(~again), kept])
-            return kept.sort(self._order(events)), twice.height - (
-                kept.height - int((~again).sum())
-            )
-        new = pl.any_horizontal(_changes(name) for name in self._order(events))
-        kept = events.filter(new) if self.fine else events
-        n_again = events.height - (
-            kept.height if self.fine else int(events.select(new.sum()).item())
-        )
-        return kept, n_again
+            firsts = twice.unique(["user", "same"], keep="first")
+            once = pl.concat([events.filter(~again), firsts])
+            return once.sort(self._order(events)), twice.height - firsts.height
+        new = events.select(
+            pl.any_horizontal(_changes(name) for name in self._order(events))
+        ).to_series()
+        n_again = events.height - int(new.sum())
+        return events.filter(new) if self.fine else events, n_again
 
     def _in_visits(self, events: pl.DataFrame, seen: pl.DataFrame) -> pl.DataFrame:
         """Number users and sessions of sorted events, and say when each event happened.
 
-        Adds kind, phase and period; what precedes the exposure is another session.
+        Adds phase and period; what precedes the exposure is another session.
         """
         if "time" not in self.has:
             events = events.with_columns(pl.lit(0, pl.Int64).alias("time"))
@@ -284,11 +274,7 @@ class Counting:
             if self.rules.within is not None:
                 phase += (since >= self.rules.within).cast(pl.Int8)
             phase = phase.fill_null(BEFORE)
-        events = events.with_columns(
-            (pl.col("fact") // 2).alias("kind"),
-            phase.alias("phase"),
-            self.period(events["time"]),
-        )
+        events = events.with_columns(phase.alias("phase"), self.period(events["time"]))
         begins = pl.col("new") | _changes("phase")
         return events.with_columns(begins.cum_sum().alias("visit"))
 
@@ -323,7 +309,7 @@ class Counting:
         begins = _changes("visit") | _changes("period")
         kinds = {name: pl.col("kind") == CODES[kind] for name, kind in OF_KIND.items()}
         kinds["acts"] = pl.col("kind") >= len(PASSIVE)
-        kinds["actions"] = pl.col("fact") % 2 == 1
+        kinds["actions"] = pl.col("engages")
         if "value" in self.has:
             kinds["orders"] = kinds["conversions"] & (pl.col("value") != 0)
         piece = begins.cum_sum().alias("piece")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,26 +133,24 @@ def compared(
     rows, health, notes = [], [], [*cohort.notes]
     reasons: list[tuple[str, str]] = []
     doubts: list[tuple[str, str]] = []
-    for measure in cohort.measures:
-        for other in others:
-            for part in segments:
-                pair = [known.get((measure, name, part)) for name in (control, other)]
-                if pair[0] is None or pair[1] is None:
-                    missing = control if pair[0] is None else other
-                    notes.append(f"{part}: no user is in {missing!r}, left out")
-                    continue
-                effect = _effect(measure, pair[0], pair[1], settings)
-                where = {"metric": measure.name, "variant": other, "segment": part}
-                margin = margins.get(measure.name)
-                rows.append({**where, **_row(effect, measure, margin, settings)})
-                above = _above(measure, pair, (control, other))
-                place = place_of(where, others)
-                if measure.before is not None:
-                    health.append({**where, **_health(effect)})
-                    doubts += _doubts(effect, place)
-                reasons += [
-                    (place, why) for why in _reasons(effect, above, settings.confidence)
-                ]
+    for measure, other, part in product(cohort.measures, others, segments):
+        pair = [known.get((measure, name, part)) for name in (control, other)]
+        if pair[0] is None or pair[1] is None:
+            missing = control if pair[0] is None else other
+            notes.append(f"{part}: no user is in {missing!r}, left out")
+            continue
+        effect = _effect(measure, pair[0], pair[1], settings)
+        where = {"metric": measure.name, "variant": other, "segment": part}
+        margin = margins.get(measure.name)
+        rows.append({**where, **_row(effect, measure, margin, settings)})
+        above = _above(measure, pair, (control, other))
+        place = place_of(where, others)
+        if measure.before is not None:
+            health.append({**where, **_health(effect)})
+            doubts += _doubts(effect, place)
+        reasons += [
+            (place, why) for why in _reasons(effect, above, settings.confidence)
+        ]
     notes += [*grouped(reasons), *_carriers(cohort, known, sizes)]
     details = _corrected(pl.DataFrame(rows, EFFECTS), settings)
     warnings = [*srm.warnings, *cohort.warnings, *_heavy(cohort, sizes, control)]
@@ -189,17 +188,15 @@ def _by_day(
     before = any(measure.before is not None for measure in cohort.measures)
     for day, frame in cohort.by_day(before=before):
         known, _ = by_arm(replace(cohort, frame=frame))
-        for measure in cohort.measures:
-            for other in others:
-                arms = settings.control, other
-                pair = [known.get((measure, name, None)) for name in arms]
-                if pair[0] is None or pair[1] is None:
-                    continue
-                effect = _effect(measure, pair[0], pair[1], settings)
-                margin = margins.get(measure.name)
-                row = _row(effect, measure, margin, settings)
-                where = {"day": day, "metric": measure.name, "variant": other}
-                rows.append({name: (where | row)[name] for name in BY_DAY})
+        for measure, other in product(cohort.measures, others):
+            arms = settings.control, other
+            pair = [known.get((measure, name, None)) for name in arms]
+            if pair[0] is None or pair[1] is None:
+                continue
+            effect = _effect(measure, pair[0], pair[1], settings)
+            row = _row(effect, measure, margins.get(measure.name), settings)
+            where = {"day": day, "metric": measure.name, "variant": other}
+            rows.append({name: (where | row)[name] for name in BY_DAY})
     return pl.DataFrame(rows, BY_DAY)
 
 
