@@ -161,6 +161,146 @@ def test_evaluations_keep_their_lists_and_weights() -> None:
         )
 
 
+# Evaluations that hold more than can be compared
+
+
+@pytest.mark.parametrize("metric", ["GMAP", "Coverage@2"])
+@pytest.mark.parametrize("batched", [False, True], ids=["whole", "batched"])
+def test_a_metric_that_cannot_be_compared_does_not_stop_the_others(
+    metric: str,
+    batched: bool,  # noqa: FBT001
+) -> None:
+    def of(run: Any) -> rk.Evaluation:
+        options: Any = {"catalog": 9} if metric != "GMAP" else {}
+        if not batched:
+            return rk.evaluate(QRELS, run, ["AP", metric], **options)
+        batches = rk.Accumulator(["AP", metric], **options)
+        for query in QRELS:
+            batches.update({query: QRELS[query]}, {query: run[query]})
+        return batches.result()
+
+    found = {name: of(run) for name, run in RUNS.items()}
+
+    assert compared("AP").pairwise.equals(
+        rk.compare_values(found, "AP", draws=500).pairwise
+    )
+    if metric == "GMAP" or batched:
+        every = rk.compare_values(found, draws=500)
+        assert every.metrics == ("AP",)
+        assert every.notes[0].startswith(f"left out: {metric} is ")
+        with pytest.raises(ParameterError, match=f"^{metric} is "):
+            rk.compare_values(found, metric)
+    else:
+        assert rk.compare_values(found).metrics == ("AP", metric)
+
+
+def test_metrics_that_are_no_means_are_left_out_of_other_comparisons() -> None:
+    old, new = (
+        rk.evaluate(QRELS, RUNS[name], ["AP", "GMAP"]) for name in ("old", "new")
+    )
+    more = rk.evaluate(QRELS, RUNS["new"], ["AP", "GMAP", "RR"])
+
+    found = rk.compare_values({"old": old, "new": more}, draws=500)
+
+    assert found.metrics == ("AP",)
+    assert "GMAP of old: left out, as not a mean over queries" in found.notes
+    assert found.pairwise.equals(
+        rk.compare_values({"old": old, "new": new}, "AP", draws=500).pairwise
+    )
+
+
+@pytest.mark.parametrize("better", [False, {"RR": False}])
+def test_evaluations_are_compared_in_another_direction(better: Any) -> None:
+    heavy = dict.fromkeys(QRELS, 1.0) | {"q1": 5.0}
+    found = evaluations("RR", weights=heavy)
+    up = rk.compare_values(found, draws=500).pairwise
+    down = rk.compare_values(found, higher_is_better=better, draws=500).pairwise
+
+    assert down["wins"].equals(up["losses"].alias("wins"))
+    assert down["difference"].equals(up["difference"])
+
+
+@pytest.mark.parametrize("other", [None, 2.0])
+def test_queries_of_two_weights_are_not_compared(other: float | None) -> None:
+    heavy = dict.fromkeys(QRELS, 1.0) | {"q1": 5.0}
+    less = None if other is None else heavy | {"q1": other}
+    each = {
+        "old": rk.evaluate(QRELS, RUNS["old"], "RR", weights=heavy),
+        "new": rk.evaluate(QRELS, RUNS["new"], "RR", weights=less),
+    }
+
+    message = "old and new weigh query 'q1' differently, 5 and [12]; give both"
+    with pytest.raises(ParameterError, match=message):
+        rk.compare_values(each)
+
+
+def test_options_are_checked_as_those_of_runs_are() -> None:
+    heavy = dict.fromkeys(QRELS, 1.0) | {"q1": 5.0}
+    weighted = evaluations("RR", weights=heavy)
+    whole = evaluations("Coverage@2", catalog=9)
+
+    with pytest.raises(ParameterError, match="test='wilcoxon' takes no weights"):
+        rk.compare_values(weighted, test="wilcoxon")
+    with pytest.raises(ParameterError, match="is a single number for all users, but"):
+        rk.compare_values(whole, test="tukey_hsd")
+
+
+def test_systems_are_told_apart_by_their_names() -> None:
+    first = evaluations("RR")["old"]
+
+    with pytest.raises(ParameterError, match="two systems have the same name as text"):
+        rk.compare_values({1: first, "1": first})
+
+
+def test_values_by_metric_and_then_by_query_are_turned() -> None:
+    turned = {
+        name: {
+            metric: {query: own[metric] for query, own in queries.items()}
+            for metric in METRICS
+        }
+        for name, queries in nested().items()
+    }
+
+    found = rk.compare_values(turned, draws=500)
+
+    assert found.pairwise.equals(compared(METRICS).pairwise)
+    assert found.notes[0] == "old is read as {metric: {query: value}}"
+
+
+@pytest.mark.parametrize("form", ["nested", "long", "measures"])
+def test_means_among_the_values_of_queries_are_left_out(form: str) -> None:
+    wanted = rk.compare_values(nested(), draws=500).pairwise
+    values: Any = nested()
+    if form == "nested":
+        for queries in values.values():
+            queries["all"] = dict.fromkeys(METRICS, 0.5)
+    elif form == "long":
+        means = [(run, "all", metric, 0.5) for run in RUNS for metric in METRICS]
+        values = pl.DataFrame([*rows(), *means], LONG, orient="row")
+    else:
+        values = {
+            run: [*own, *(Metric("all", metric, 0.5) for metric in METRICS)]
+            for run, own in measures().items()
+        }
+
+    found = rk.compare_values(values, draws=500)
+
+    assert found.pairwise.equals(wanted)
+    assert "values of 'all' of old, new, other are means, and left out" in found.notes
+
+
+def test_runs_of_a_long_frame_may_be_numbers() -> None:
+    number = {name: n for n, name in enumerate(RUNS)}
+    table = pl.DataFrame(
+        [(number[run], *own) for run, *own in rows()], LONG, orient="row"
+    )
+
+    found = rk.compare_values(table, draws=500)
+
+    assert found.systems == ("0", "1", "2")
+    assert found.table["mean"].equals(compared(METRICS).table["mean"])
+
+
 OTHER_RR = {query: {"RR": 0.5} for query in QRELS}
 
 

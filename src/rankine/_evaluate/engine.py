@@ -31,7 +31,7 @@ from rankine._join.context import know
 from rankine._join.finders import FirstFinder, ItemFinder, ListFinder
 from rankine._join.judgements import Truth
 from rankine._join.matching import finder_of, match
-from rankine._join.side_data import NOTHING, SideData
+from rankine._join.side_data import NOTHING, SideData, TrainingData
 from rankine._metrics.lists.kind import ListMetric
 from rankine._tables.joined import Aligned, Listed, apply, cut
 from rankine._tables.order import Order
@@ -157,7 +157,13 @@ def _doubts_of(
         doubts = replace(doubts, contradiction=found)
     reads_train = any("train" in metric.needs for metric in plan.bound)
     if train is not None and reads_train and not partial:
-        users = Rows(train.users.to_frame("query"), "train")
+        n_places = train.n_places if isinstance(train, TrainingData) else None
+        users = Rows(
+            train.users.to_frame("query"),
+            "train",
+            n_places=n_places,
+            is_matrix=n_places is not None,
+        )
         said = met_by_number(users, source, ("train", "run"), alike=False)
         doubts = replace(doubts, read=(*said, *doubts.read))
     if truth is None:

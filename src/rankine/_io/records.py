@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -278,13 +279,12 @@ def open_records(records: list[Any], name: str, lines: Ints | None = None) -> Op
 
 def _columns(records: Sequence[Any], name: str) -> dict[str, list[Any]]:
     """Return the values of records by key, None where a record lacks the key."""
-    keys: dict[str, None] = {}
     for number, record in enumerate(records):
         if not isinstance(record, dict):
             kind = type(record).__name__
             msg = f"{name}: record {number} is of type {kind}; expected an object"
             raise FormatError(msg)
-        keys |= dict.fromkeys(record)
+    keys = dict.fromkeys(chain.from_iterable(records))
     return {key: [record.get(key) for record in records] for key in keys}
 
 

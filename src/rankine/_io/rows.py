@@ -150,7 +150,14 @@ def _rows_of_matrix(source: Dense, role: Role) -> Rows:
             "value": matrix[row, column],
         }
     )
-    return Rows(frame, source.name, notes=source.notes, queries=source.queries)
+    return Rows(
+        frame,
+        source.name,
+        notes=source.notes,
+        queries=source.queries,
+        n_places=source.n_places,
+        is_matrix=True,
+    )
 
 
 def turned(source: Source) -> Source:

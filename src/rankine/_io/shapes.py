@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from rankine._io.hits import Taken
     from rankine._io.sources import Lists, Reading
 
+_LISTED = {list, set, frozenset}
 _GROUPS = {dict, list, tuple, set, frozenset}
 _PLAIN_IDS = (str, int, np.str_, np.integer)
 _PLAIN_NUMBERS = (int, float, np.number, np.bool_)
@@ -528,24 +529,23 @@ def _of_entries(
     n_places: int | None,
 ) -> Lists | Rows | None:
     """Read an entry for each query; None if all are plain already."""
-    each = zip(queries, entries, strict=True)
-    found = [_opened(entry, role, query, name) for query, entry in each]
+    found = _all_opened(queries, entries, role, name)
+    lists = [one.data for one in found] or [*entries]
     said = [*dict.fromkeys(note for one in found for note in one.said)]
     number = shape.number or next((one.number for one in found if one.number), "")
     known = shape.known or any(one.known for one in found)
-    lists = [one.data for one in found]
-    hits = [hit for entry in lists if isinstance(entry, list) for hit in entry]
-    if hits and names_of(hits[0]):
+    first = _first_hit(lists)
+    if first and names_of(first[0]):
         lists = [*map(_as_dicts, lists)]
-        hits = [hit for entry in lists if isinstance(entry, list) for hit in entry]
-    if hits and _holds_objects(hits[0]):
+        first = _first_hit(lists)
+    if first and _holds_objects(first[0]):
         lists = [
             [{key: plain(x) for key, x in hit.items()} for hit in entry]
             for entry in lists
         ]
-    kind = _kind_of_hits(hits, how.columns or {})
+    kind = _kind_of_hits(first, how.columns or {})
     if kind == "floats":
-        raise _no_ids(hits[0], name)
+        raise _no_ids(first[0], name)
     read_before = shape.said or shape.name
     if kind == "plain" and not read_before and all(map(is_, lists, entries)):
         return None
@@ -555,6 +555,7 @@ def _of_entries(
         said.append("ids are read as text")
     elif kind == "hits":
         _refuse_mixed(lists, name)
+        hits = [hit for entry in lists if isinstance(entry, list) for hit in entry]
         got = taken(hits, role, how.columns or {}, name)
         if got.is_of_users and not _is_ordered(got, [*map(len, lists)]):
             got = replace(got, numbers=None, words=got.item)
@@ -570,6 +571,22 @@ def _of_entries(
     if scored and role == "run" and not how.lower_is_better:
         return directed(source, number, known=known)
     return source
+
+
+def _all_opened(
+    queries: Sequence[Any], entries: Sequence[Any], role: Role, name: str
+) -> list[Shape]:
+    """Open the entries of all queries; none if all of them are open already."""
+    if _LISTED.issuperset(map(type, entries)):
+        return []
+    each = zip(queries, entries, strict=True)
+    return [_opened(entry, role, query, name) for query, entry in each]
+
+
+def _first_hit(lists: Sequence[Any]) -> list[Any]:
+    """Return the first hit of all lists, in a list; an empty one if there is none."""
+    full = (entry for entry in lists if isinstance(entry, list) and entry)
+    return next(full, [])[:1]
 
 
 def _holds_objects(hit: Any) -> bool:
@@ -600,7 +617,7 @@ def _kind_of_hits(hits: Sequence[Any], given: Mapping[str, Any]) -> str:
 def _opened(entry: Any, role: Role, query: Any, name: str) -> Shape:
     """Open the entry of a query, up to {item: number} or a list of hits or of ids."""
     kind = type(entry)
-    if kind in {list, set, frozenset}:
+    if kind in _LISTED:
         return Shape(entry)
     if isinstance(entry, Mapping) and all(
         isinstance(value, _PLAIN_NUMBERS) for value in entry.values()

@@ -205,7 +205,8 @@ class Rows(_Form):
         unit: what its queries are called, by the name of their column.
         queries: the ids of all lists, of which those that are empty have no row; None
             if there are no others than in the rows.
-        n_places: how many queries there are, if they are the rows of a matrix.
+        n_places: how many lists there were, if the ids of queries are only their
+            places: those in a list, or the rows of a matrix.
         grid: the same as a matrix of ints, a row per query and a column per rank.
         is_matrix: whether its queries are the rows of a matrix.
         origins: the files that rows of several come from, each with how many rows.
@@ -259,7 +260,8 @@ class Rows(_Form):
         """Return the same with ids for queries that were identified by their places."""
         every = pl.Series("query", ids)
         frame = self.frame.with_columns(query=every.gather(self.frame["query"]))
-        queries = None if self.queries is None else every
+        # Of lists without ids that were filtered, some are left.
+        queries = None if self.queries is None else every.gather(self.queries)
         return replace(self, frame=frame, queries=queries)
 
     def where(self, row: int) -> str:

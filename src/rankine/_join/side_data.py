@@ -55,9 +55,11 @@ class TrainingData:
 
     Attributes:
         frame: a row of query and item for each interaction; rows may repeat.
+        n_places: how many users there are, if their ids are only their places.
     """
 
     frame: pl.DataFrame
+    n_places: int | None = None
 
     @cached_property
     def users(self) -> pl.Series:
@@ -91,7 +93,7 @@ class TrainingData:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the rows, from which the rest is computed again."""
-        return type(self), (self.frame,)
+        return type(self), (self.frame, self.n_places)
 
 
 def _sorted(numbers: Ints) -> Ints:
@@ -273,6 +275,12 @@ NOTHING = SideData()
 
 def train_of(train: Any, how: Reading = PLAIN) -> TrainingData:
     """Read the interactions that users had before."""
+    rows = seen_of(train, how, "train")
+    return TrainingData(rows.frame.select("query", "item"), rows.n_places)
+
+
+def seen_of(train: Any, how: Reading, name: str) -> Rows:
+    """Read the same as rows, with the ids of all users."""
     how = replace(how, subtopics=False)
     role: Role = "qrels"
     plain = isinstance(train, Mapping) and not is_sparse(train)
@@ -282,17 +290,16 @@ def train_of(train: Any, how: Reading = PLAIN) -> TrainingData:
             user: sorted(had, key=str) if isinstance(had, AbstractSet) else had
             for user, had in train.items()
         }
-    source = read(train, role, how, "train")
+    source = read(train, role, how, name)
     rows = as_rows(source, role)
     if isinstance(source, Dense):
         rows = replace(rows, frame=rows.frame.filter(rows.frame["value"] != 0))
-    frame = rows.frame
     if how.lenient:
-        frame = frame.drop_nulls(["query", "item"])
-    if frame.height == 0:
+        rows = replace(rows, frame=rows.frame.drop_nulls(["query", "item"]))
+    if rows.frame.height == 0:
         msg = f"{rows.name}: contains no interactions"
         raise DataError(msg)
-    return TrainingData(frame.select("query", "item"))
+    return rows
 
 
 def reference_of(reference: Any, how: Reading, order: str | None) -> Source:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -36,18 +37,18 @@ from rankine._io.sources import (
 )
 from rankine._io.values import series_of
 from rankine._io.writers import Sheet
-from rankine._join.by_position import paired
+from rankine._join.by_position import is_listed, met_by_number, paired
 from rankine._join.ids import Index, as_first, text_order
 from rankine._join.judgements import Truth, truth_of
 from rankine._join.lists import lists_of
 from rankine._join.row_chunks import listed, take
-from rankine._join.side_data import train_of
+from rankine._join.side_data import seen_of
 from rankine._runs.several import check_depth, first_pairs, sources_of
 from rankine._tables.segments import cut_lists, position
 from rankine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from rankine._base.arrays import AnyArray, Bools, Ints
     from rankine._io.columns import Role
@@ -181,12 +182,14 @@ class _Table(View):
         """Return the rows of some queries.
 
         Args:
-            queries: their ids: a list, a column, or another run or judgements. Those
-                that are not here are counted in the notes.
+            queries: their ids: a list, a column, or another run or judgements; of lists
+                without ids, their places from 0. Those that are not here are counted
+                in the notes.
         """
         if isinstance(queries, (str, bytes)) or not hasattr(queries, "__iter__"):
             msg = f"queries must be a list of ids, got {queries!r}"
             raise ParameterError(msg)
+        self._refuse_places(queries)
         every, listed_ids = self._rows.lists(), list(queries)
         asked = series_of("query", listed_ids, "queries=")
         asked, said = as_first(every, asked, "query", (self.name, "queries="))
@@ -202,10 +205,24 @@ class _Table(View):
                 note += f"; {n_others:,} {are} not in it"
             notes.append(note)
         kept = wanted.find(self._rows.frame["query"]) >= 0
-        rows = some_of(self._rows, kept, *notes)
-        # Lists without ids are no longer at the places that they are paired by.
-        rows = replace(rows, queries=left, n_places=None)
+        rows = replace(some_of(self._rows, kept, *notes), queries=left)
         return self._part(rows, "filter", queries=listed_ids)
+
+    def _refuse_places(self, queries: Any) -> None:
+        """Refuse queries of other data, if one of both are lists without ids."""
+        if not isinstance(queries, (View, Mapping)):
+            return
+        other = queries.source if isinstance(queries, View) else None
+        ours, theirs = is_listed(self._rows), other is not None and is_listed(other)
+        if ours != theirs:
+            names = self.name, "queries=" if other is None else other.name
+            without, with_ids = names if ours else names[::-1]
+            msg = (
+                f"{without} has lists without ids, which cannot be found by the ids of "
+                f"{with_ids}; pass places, counted from 0, or give {without} ids, as "
+                "in {query: ...}"
+            )
+            raise ParameterError(msg)
 
     def to_frame(self, library: str = "polars") -> Any:
         """Return the rows as a frame of ``polars``, ``pandas`` or ``pyarrow``.
@@ -225,6 +242,9 @@ class _Table(View):
     ) -> None:
         """Write the rows, and warn of what the format cannot hold."""
         n_queries = len(self._order.queries)
+        if is_listed(self._rows):
+            said = "its places, counted from 0, are written as ids"
+            warnings.warn(f"{self.name} has no query ids: {said}", stacklevel=3)
         sheet = Sheet(self._table, self.role, self.name, n_queries, self.to_dict, tag)
         for note in save(sheet, path, name, columns):
             warnings.warn(note, stacklevel=3)
@@ -425,14 +445,18 @@ class Run(_Table):
         {'user': ['a', 'c']}
         """
         ranked = isinstance(seen, Run)
-        had = as_rows(seen.source, "run") if ranked else train_of(seen)
-        there, notes = are_in(self._rows, had.frame, "seen")
+        source = as_rows(seen.source, "run") if ranked else seen_of(seen, PLAIN, "seen")
+        names = "seen", self.name
+        both = paired(source, self._rows, names)
+        had, rows = (as_rows(side, "run") for side in both)
+        there, notes = are_in(rows, had.frame, "seen")
+        notes = (*met_by_number(had, rows, names, alike=False), *notes)
         n_seen = int(np.count_nonzero(there))
         if n_seen:
             rest = f"{count(n_seen, 'row')} with an item seen before"
             notes += (f"{self.name}: {rest}: left out",)
-        left = some_of(self._rows, ~there, *notes)
-        return self._part(left, "without", seen=had.frame)
+        left = some_of(rows, ~there, *notes)
+        return self._part(left, "without", seen=Run(source))
 
 
 class Qrels(_Table):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -148,8 +149,21 @@ def compare_evaluations(
     margins: Mapping[str, float] | None = None,
     by: Any = None,
     only: Sequence[str] | None = None,
+    better: Mapping[str, bool] | None = None,
+    notes: Iterable[str] = (),
 ) -> Comparison:
-    """Compare systems that have been evaluated, by the same metrics or some of them."""
+    """Compare systems that have been evaluated, by the same metrics or some of them.
+
+    Args:
+        evaluations: by the names of the systems.
+        settings: how they are compared.
+        baseline: as in `compare`.
+        margins: by metric.
+        by: as in `compare`.
+        only: the metrics; all if not given.
+        better: whether larger values are better, where that is not as usual.
+        notes: what is to be said of them.
+    """
     first = next(iter(evaluations.values()))
     labels = tuple(first.summaries if only is None else only)
     bound = dict(zip(first.summaries, first.bound, strict=True))
@@ -176,7 +190,11 @@ def compare_evaluations(
     compared = SystemValues.of(
         evaluations, labels, columns, settings.confidence, wholes
     )
-    notes = [*unpaired(compared), *contested(first.plan)]
+    if better:
+        usual = zip(labels, compared.directions, strict=True)
+        directions = tuple(better.get(label, flag) for label, flag in usual)
+        compared = replace(compared, directions=directions)
+    notes = [*notes, *unpaired(compared), *contested(first.plan)]
     notes += whole_notes(labels, wholes, settings)
     notes += said_once({name: run.notes for name, run in evaluations.items()})
     return Comparison(

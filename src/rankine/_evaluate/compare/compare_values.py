@@ -9,6 +9,7 @@ import numpy as np
 
 from rankine._base.checks import check_flag
 from rankine._evaluate.compare.compare import (
+    check_metric,
     check_systems,
     compare_evaluations,
     margins_of,
@@ -17,9 +18,11 @@ from rankine._evaluate.compare.compare import (
 from rankine._evaluate.compare.comparison import Comparison
 from rankine._evaluate.compare.system_values import SystemValues
 from rankine._evaluate.compare.values import named, systems_of
+from rankine._evaluate.compare.whole_runs import check_kept, check_whole
 from rankine._evaluate.notes import few
 from rankine._evaluate.result import Evaluation
 from rankine._evaluate.summary import mean_of
+from rankine._evaluate.worst import table_of
 from rankine._io.frames import is_frame
 from rankine._metrics.metric import Metric
 from rankine._metrics.names import canonical_name, parse
@@ -89,13 +92,22 @@ def compare_values(
     _check_directions(higher_is_better)
     evaluations = {} if is_frame(values) else named(values)
     _refuse_other_rules(evaluations)
-    if _are_alike(evaluations) and higher_is_better is None:
+    if _are_alike(evaluations):
         check_systems(tuple(evaluations), baseline)
         known = [*next(iter(evaluations.values())).summaries]
-        labels = tuple(_chosen(metrics, known).values())
-        margins = margins_of(margin, labels)
+        asked = tuple(_chosen(metrics, known).values())
+        labels, left = _comparable(evaluations, asked, settings)
+        if left and (metrics is not None or not labels):
+            raise left[0]
+        _check_weights(evaluations, labels, settings)
         return compare_evaluations(
-            evaluations, settings, baseline, margins, only=labels
+            evaluations,
+            settings,
+            baseline,
+            margins_of(margin, labels),
+            only=labels,
+            better=_better(labels, higher_is_better),
+            notes=[f"left out: {error}" for error in left],
         )
     found = systems_of(values)
     check_systems(tuple(found.values), baseline)
@@ -136,6 +148,52 @@ def _are_alike(systems: Mapping[str, Any]) -> bool:
     found = [each for each in systems.values() if isinstance(each, Evaluation)]
     labels = {tuple(each.summaries) for each in found}
     return len(labels) == 1 and len(found) == len(systems)
+
+
+def _comparable(
+    evaluations: Mapping[str, Evaluation], labels: Iterable[str], settings: Settings
+) -> tuple[tuple[str, ...], list[ParameterError]]:
+    """Return the metrics that can be compared, and why the others cannot."""
+    first = next(iter(evaluations.values()))
+    bound = dict(zip(first.summaries, first.bound, strict=True))
+    found, left = [], []
+    for label in labels:
+        try:
+            if bound[label].fact.without is None:
+                check_metric(label, bound[label])
+            else:
+                check_whole(label, bound[label], settings, segmented=False)
+                for each in evaluations.values():
+                    check_kept(each, label)
+        except ParameterError as error:
+            left.append(error)
+        else:
+            found.append(label)
+    return tuple(found), left
+
+
+def _check_weights(
+    evaluations: Mapping[str, Evaluation], labels: Sequence[str], settings: Settings
+) -> None:
+    """Refuse tests without weights, and queries that have two weights."""
+    if all(each.weights is None for each in evaluations.values()):
+        return
+    settings.check(weighted=True)
+    for label in labels:
+        first, known = "", dict[str, float]()
+        for name, each in evaluations.items():
+            _, table = table_of(each, label)
+            weights = each.summaries[label].weights
+            own = np.ones(len(table.ids)) if weights is None else weights
+            of = dict(zip(map(str, table.ids), own.tolist(), strict=True))
+            other = next((q for q in of if known.get(q, of[q]) != of[q]), None)
+            if other is not None:
+                msg = (
+                    f"{first} and {name} weigh query {other!r} differently, "
+                    f"{known[other]:g} and {of[other]:g}; give both the same weights="
+                )
+                raise ParameterError(msg)
+            first, known = first or name, of | known
 
 
 def _chosen(metrics: Any, known: Sequence[str]) -> dict[str, str]:
@@ -183,7 +241,9 @@ def _shared(
             also = {f"{own} in {name}" for name, own in names.items() if own != label}
             notes += [f"{label} is called {where}" for where in sorted(also)]
     if not shared:
-        have = (f"{name} has {few([*own])}" for name, own in systems.items())
+        have = (
+            f"{name} has {few([*own]) or 'no values'}" for name, own in systems.items()
+        )
         msg = f"the systems have no metric in common: {'; '.join(have)}"
         raise DataError(msg)
     for name, values in systems.items():
@@ -206,8 +266,19 @@ def _directions(
     better: bool | Mapping[str, bool] | None,  # noqa: FBT001 - as the user gives it
 ) -> tuple[bool | None, ...]:
     """Say for each metric whether larger values are better."""
+    said = _better(labels, better)
+    return tuple(
+        said[label] if label in said else _known_direction(label) for label in labels
+    )
+
+
+def _better(
+    labels: Sequence[str],
+    better: bool | Mapping[str, bool] | None,  # noqa: FBT001 - as the user gives it
+) -> dict[str, bool]:
+    """Return what the user says of each metric."""
     if isinstance(better, bool):
-        return (better,) * len(labels)
+        return dict.fromkeys(labels, better)
     said = {}
     for name, flag in (better or {}).items():
         label = _same(name, labels)
@@ -215,7 +286,7 @@ def _directions(
             msg = f"higher_is_better is given for {name}, which is not among "
             raise ParameterError(msg + ", ".join(labels))
         said[label] = flag
-    return tuple(said.get(label, _known_direction(label)) for label in labels)
+    return said
 
 
 def _known_direction(label: str) -> bool | None:

@@ -9,15 +9,17 @@ from os import PathLike, fsdecode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from rankine._evaluate.compare.compare import is_mean
 from rankine._evaluate.result import Evaluation
 from rankine._io.bytes import Opened, decoded
 from rankine._io.columns import known_columns
 from rankine._io.frames import is_frame, open_frame
 from rankine._io.sources import PLAIN
 from rankine._io.values import is_missing, kind_of
+from rankine._metrics.names import parse
 from rankine._runs.several import runs_of
 from rankine._stats.functions import LARGEST
-from rankine.errors import DataError, FormatError, ParameterError
+from rankine.errors import DataError, FormatError, ParameterError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +75,14 @@ def named(data: Any) -> dict[str, Any]:
             msg = f"two evaluations have the same name: {names}; give {{name: ...}}"
             raise ParameterError(msg)
         return by_name
-    if isinstance(data, (Mapping, str, PathLike)) or (
+    if isinstance(data, Mapping):
+        by_name = {str(name): each for name, each in data.items()}
+        if len(by_name) < len(data):
+            names = ", ".join(map(str, data))
+            msg = f"two systems have the same name as text: {names}"
+            raise ParameterError(msg)
+        return by_name
+    if isinstance(data, (str, PathLike)) or (
         listed and data and all(isinstance(each, (str, PathLike)) for each in data)
     ):
         return runs_of(data)
@@ -87,40 +96,94 @@ def named(data: Any) -> dict[str, Any]:
 
 def systems_of(data: Any) -> Systems:
     """Read the values of several systems."""
-    if is_frame(data):
-        return Systems(_of_frame(data))
-    values: dict[str, Values] = {}
+    values: dict[str, Values] = _of_frame(data) if is_frame(data) else {}
     notes: tuple[str, ...] = ()
-    for name, own in named(data).items():
+    for name, own in () if is_frame(data) else named(data).items():
         if isinstance(own, (str, PathLike)):
             values[name], said = _of_trec_eval(Path(fsdecode(own)))
             notes += said
         else:
-            values[name] = _of_system(own, name)
-    return Systems(values, notes)
+            values[name], said = _of_system(own, name)
+            notes += said
+    return Systems(values, (*notes, *_without_means(values)))
 
 
-def _of_system(data: Any, name: str) -> Values:
-    """Read the values of one system, which are no file."""
+def _without_means(systems: Mapping[str, Values]) -> list[str]:
+    """Leave out the means that tools return next to the values of queries."""
+    found = []
+    for name, values in systems.items():
+        means = [
+            own.pop(_ALL) for own in values.values() if _ALL in own and len(own) > 1
+        ]
+        if means:
+            found.append(name)
+    said = f"values of {_ALL!r} of {', '.join(found)} are means, and left out"
+    return [said] if found else []
+
+
+def _of_system(data: Any, name: str) -> tuple[Values, tuple[str, ...]]:
+    """Read the values of one system, which are no file; also returns notes."""
     if isinstance(data, Evaluation):
-        if data.weights is not None:
-            msg = (
-                f"{name} has weights of queries, which only evaluations by the same "
-                "metrics can be compared with"
-            )
-            raise ParameterError(msg)
-        return _of_columns(data.per_query, name)
+        return _of_evaluation(data, name)
     if is_frame(data):
-        return _of_columns(_loaded(data, name), name)
+        return _of_columns(_loaded(data, name), name), ()
     if isinstance(data, Mapping):
-        return _gathered(_of_mapping(data, name))
+        turned = _by_query(data)
+        said = f"{name} is read as {{metric: {{query: value}}}}"
+        notes = () if turned is data else (said,)
+        return _gathered(_of_mapping(turned, name)), notes
     if isinstance(data, Iterable):
-        return _gathered(_of_measures(data, name))
+        return _gathered(_of_measures(data, name)), ()
     msg = (
         f"the values of {name} are {kind_of(data)}; expected an evaluation, {{query: "
         "{metric: value}}, a frame, a list of values of ir_measures, or a path"
     )
     raise ParameterError(msg)
+
+
+def _of_evaluation(data: Evaluation, name: str) -> tuple[Values, tuple[str, ...]]:
+    """Read the values of metrics that are means over queries."""
+    if data.weights is not None:
+        msg = (
+            f"{name} has weights of queries, which only evaluations by the same "
+            "metrics can be compared with"
+        )
+        raise ParameterError(msg)
+    bound = dict(zip(data.summaries, data.bound, strict=True))
+    table = data.per_query
+    left = [
+        label
+        for label, metric in bound.items()
+        if metric.fact.without is not None or not is_mean(metric)
+    ]
+    values = _of_columns(table.drop(left, strict=False), name)
+    said = f"{', '.join(left)} of {name}: left out, as not a mean over queries"
+    return values, (said,) if left else ()
+
+
+def _by_query(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return {query: {metric: value}}, also of {metric: {query: value}}.
+
+    The names of metrics tell which it is.
+    """
+    entries = [*data.values()]
+    if not entries or not all(isinstance(entry, Mapping) for entry in entries):
+        return data
+    inside = {key for entry in entries for key in entry}
+    if not all(map(_is_metric, data)) or any(map(_is_metric, inside)):
+        return data
+    return {
+        query: {metric: own[query] for metric, own in data.items() if query in own}
+        for query in dict.fromkeys(key for entry in entries for key in entry)
+    }
+
+
+def _is_metric(name: Any) -> bool:
+    try:
+        parse(str(name))
+    except UsageError:
+        return False
+    return True
 
 
 def _gathered(rows: Iterable[_Row]) -> Values:
@@ -221,7 +284,8 @@ def _of_frame(data: Any) -> dict[str, Values]:
         for part, names in _LONG.items()
     }
     run, value = column_of["run"], column_of["value"]
-    if not (run and value) or table[run].dtype.is_numeric():
+    named_ = column_of["metric"] and not table[column_of["metric"]].dtype.is_numeric()
+    if not (run and value) or (table[run].dtype.is_numeric() and not named_):
         by_system = _of_columns(table, title)
         return {name: {VALUE: own} for name, own in by_system.items()}
     query, metric = _query_column(table, title), column_of["metric"]

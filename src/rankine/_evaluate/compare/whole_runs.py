@@ -66,11 +66,20 @@ def whole_and_without(evaluation: Evaluation, label: str) -> tuple[float, Floats
     bound, listed = table_of(evaluation, label)
     if listed.table is not None:
         return number_of_all(bound, listed.table), bound.without(listed.table)
-    kept = evaluation.summaries[label].whole
-    if kept is None:
-        msg = f"{label}: its value without each user is unknown; compare the runs"
-        raise ParameterError(msg)
+    check_kept(evaluation, label)
+    kept: tuple[float, Floats] = evaluation.summaries[label].whole  # type: ignore[assignment]
     return kept
+
+
+def check_kept(evaluation: Evaluation, label: str) -> None:
+    """Refuse a number of which nobody knows what it is without each user."""
+    _, listed = table_of(evaluation, label)
+    if listed.table is None and evaluation.summaries[label].whole is None:
+        msg = (
+            f"{label} is a single number for all users, and batches do not keep what "
+            "it is without each of them; pass the runs to rk.compare"
+        )
+        raise ParameterError(msg)
 
 
 def whole_notes(
