@@ -70,9 +70,9 @@ GATE = ("--baseline", "gate.json")
 @pytest.mark.parametrize(
     ("run", "more", "code", "words"),
     [
-        ("old.run", [], 0, "gate.json: unchanged\nRR: unchanged at 0.5000"),
+        ("old.run", [], 0, "against gate.json: unchanged\nRR: unchanged at 0.5000"),
         ("better.run", [], 0, "RR: not worse: 0.5000 to 0.7500"),
-        ("worse.run", [], 1, "gate.json: worse\nRR: worse: 0.5000 to 0.4167"),
+        ("worse.run", [], 1, "against gate.json: worse\nRR: worse: 0.5000 to 0.4167"),
         ("worse.run", ["--margin", "RR=0.5"], 0, "RR: not worse (fell, within the"),
         ("unsure.run", [], 0, "40 queries can detect a change of 0.0841; the mean"),
         ("unsure.run", ["--strict"], 1, "RR: cannot tell: 40 queries can"),
@@ -112,7 +112,7 @@ def test_what_it_says_and_how_it_ends(
         (["qrels.txt", "old.run"], 2, "no margin is given for RR, which gate.json has"),
         (["qrels.txt", "old.run", "--margin", "AP=1"], 2, "not among RR"),
         (["qrels.txt", "old.run", "--margin", "RR=x"], 2, "'x' is not a number"),
-        (["qrels.txt", "old.run", "--margin", "RR"], 2, "expected NAME=VALUE"),
+        (["qrels.txt", "old.run", "--margin", "RR"], 2, "expected METRIC=SIZE"),
         (["qrels.txt", "old.run", *MARGIN, "-m", "AP"], 2, "only with update=True"),
         (
             ["qrels.txt", "old.run", "--update", "-m", "NumRel"], 2,

@@ -143,6 +143,16 @@ def test_markdown(rankine: Command) -> None:
             2,
             "unknown online metric 'crt'; there are ctr, ",
         ),
+        (
+            ["events.csv", "-m", "revenue_per_user"],
+            2,
+            "'revenue_per_user': 'revenue'} or -m revenue_per_user=revenue",
+        ),
+        (
+            ["events.csv", "-m", "x=value"],
+            2,
+            "the values of a user's events add up to revenue",
+        ),
         (["events.csv", "--by", "land"], 3, "events.csv has no column 'land'; it has "),
         (["events.csv", "--unit", "days"], 2, "unit must be one of users, sessions, "),
         (

@@ -316,7 +316,7 @@ def test_the_rows_of_a_query_are_interleaved(rankine: Command) -> None:
         ("events.csv", 3, "or --col impression=NAME"),
         ("shown.csv --method draft", 2, "--method must be one of team_draft, p"),
         ("shown.csv --col teem=x", 2, "--col has no part 'teem'; the parts are"),
-        ("shown.csv --col team", 2, "expected NAME=VALUE, got 'team'"),
+        ("shown.csv --col team", 2, "expected PART=COLUMN, got 'team'"),
         ("shown.csv --method balanced", 3, "no column for the position"),
         ("three.csv", 3, "interleaving compares two"),
     ],

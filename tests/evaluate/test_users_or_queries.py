@@ -13,7 +13,7 @@ import pytest
 import rankine as rk
 from rankine._report.of_comparison import page_of as comparison_page
 from rankine._report.of_evaluation import page_of as evaluation_page
-from rankine.errors import DataError, FormatError
+from rankine.errors import DataError, DuplicateItemError, FormatError, RankineError
 from tests.evaluate.streams import small
 from tests.shell import Shell, shell
 
@@ -356,6 +356,57 @@ def test_messages_say_it_too() -> None:
         rk.evaluate(qrels, run, "MRR", convention=rule)
     with pytest.raises(DataError, match=r"no weight for 23 users .* for every user"):
         rk.evaluate(qrels, run, "MRR", weights={"id00": 1})
+
+
+@pytest.mark.parametrize("engine", ["stream", "memory"])
+@pytest.mark.parametrize("form", ["csv", "csvs", "parquet", "lazy", "frame"])
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([("u1", "a", 1.0), ("u1", "a", 2.0)], "item 'a' appears twice for user 'u1'"),
+        ([("u1", "a", float("nan"))], "the score of item 'a' for user 'u1' is not a"),
+        ([(None, "a", 1.0)], "1 user id is missing"),
+    ],
+)
+def test_refusals_of_a_row_say_it(
+    rows: list[Any], said: str, form: str, engine: str, tmp_path: Path
+) -> None:
+    others = [(f"v{n}", "b", 1.0) for n in range(9)]
+    frame = pl.DataFrame([*rows, *others], ["user_id", "item", "score"], orient="row")
+    run: Any = {"lazy": frame.lazy(), "frame": frame}.get(form, tmp_path / "run")
+    if form == "csvs":
+        run.mkdir()
+        frame.head(4).write_csv(run / "1")
+        frame[4:].write_csv(run / "2")
+    elif form in {"csv", "parquet"}:
+        getattr(frame, f"write_{form}")(run)
+
+    wanted = "auto" if form == "frame" else engine
+    qrels: Any = {"u1": {"a": 1}}
+    for judged, metric in ((qrels, "MRR"), (None, "Coverage@2")):
+        with small(), pytest.raises(RankineError, match=re.escape(said)):
+            rk.evaluate(judged, run, metric, catalog=9, engine=wanted)
+
+
+def test_refusals_of_judgements_and_weights_say_it() -> None:
+    twice = pl.DataFrame({"user_id": ["u1", "u1"], "item": ["a", "a"], "grade": [1, 1]})
+    both = twice.with_columns(subtopic=pl.lit("s"))
+    for qrels, metric, said in (
+        (twice, "MRR", "item 'a' is judged twice for user 'u1'"),
+        (both, "SRecall@2", "item 'a' is judged twice for subtopic 's' of user 'u1'"),
+    ):
+        with pytest.raises(DuplicateItemError, match=re.escape(said)):
+            rk.evaluate(qrels, {"u1": ["a"]}, metric)
+    weights = pl.DataFrame({"user_id": ["u1", "u1"], "weight": [1, 2]})
+    with pytest.raises(DataError, match="user 'u1' has a weight already"):
+        rk.evaluate(twice.head(1), {"u1": ["a"]}, "MRR", weights=weights)
+    ranks = pl.DataFrame({"user_id": ["u1", "u1"], "item": ["a", "b"], "rank": [1, 1]})
+    with pytest.raises(DataError, match="rank 1 appears twice for user 'u1'"):
+        rk.evaluate(twice.head(1), ranks, "MRR", order="rank_value")
+    with pytest.raises(DataError, match="item 'a' for user 'u1' is 0; ranks"):
+        rk.evaluate(
+            twice.head(1), ranks.with_columns(rank=pl.lit(0)), "MRR", order="rank_value"
+        )
 
 
 def test_lists_without_ids_are_those_of_users() -> None:

@@ -84,6 +84,12 @@ def test_columns_of_the_ubi_standard() -> None:
     assert found.notes == ("events: user = client_id, event = action_name",)
 
 
+def test_a_column_with_the_name_of_its_part_is_not_worth_a_note() -> None:
+    frame = FRAME.rename({"user_id": "user"})
+
+    assert user_sums(frame, ["ctr"]).notes == user_sums(FRAME, ["ctr"]).notes
+
+
 def test_columns_that_are_told() -> None:
     frame = FRAME.rename({"user_id": "who", "event": "did", "variant": "color"})
     told = {"user": "who", "event": "did", "variant": "color"}

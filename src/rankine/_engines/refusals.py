@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rankine._base.text import count
+from rankine._base.text import QUERY, count
 from rankine._engines.work import JUDGED, LISTED, SIDES
 from rankine._evaluate.batches.evaluations import reads_judged_queries
 from rankine._evaluate.engine import with_fractions
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def refuse(state: State, job: Job, pair: Pair, name: str) -> None:
     """Refuse data that cannot be used, by what was counted in all rows."""
     if not job.options.lenient:
-        _refuse_missing(state)
+        _refuse_missing(state, pair)
     _refuse_places(state, pair)
     _refuse_values(state, job, pair)
     if state.problems:
@@ -54,13 +54,13 @@ def refuse(state: State, job: Job, pair: Pair, name: str) -> None:
                 raise nothing_to_find(sums.n_empty, metric.fact.lacks, sums.empty_ids)
 
 
-def _refuse_missing(state: State) -> None:
+def _refuse_missing(state: State, pair: Pair) -> None:
     """Refuse rows without an id."""
-    for role in SIDES:
-        for part in ("query", "item"):
+    for role, table in zip(SIDES, (pair.qrels, pair.run), strict=True):
+        for part, word in (("query", table.schema.unit or QUERY), ("item", "item")):
             n = state.counts[role, part]
             if n:
-                raise missing_ids(role, part, n)
+                raise missing_ids(role, word, n)
 
 
 def _refuse_places(state: State, pair: Pair) -> None:
@@ -112,7 +112,7 @@ def _refuse_values(state: State, job: Job, pair: Pair) -> None:
             continue
         if role == SIDES[JUDGED]:
             raise odd_grade(role, float(example))
-        raise no_order(role, example, counts[role, "nan"])
+        raise no_order(role, example, counts[role, "nan"], table.schema.unit)
 
 
 def _refuse_fractions(state: State, job: Job, pair: Pair) -> None:

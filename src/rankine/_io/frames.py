@@ -15,7 +15,7 @@ from rankine._base.contradiction import (
     of_first_rows,
 )
 from rankine._base.forks import need_threads
-from rankine._base.text import Counted
+from rankine._base.text import QUERY, Counted
 from rankine._io.cells import with_lists
 from rankine._io.columns import (
     Role,
@@ -119,9 +119,10 @@ def rows_of(
     if not table.notes:
         notes += _said(role, column_of, title, named=bool(how.columns))
     columns: dict[str, pl.Series] = {}
-    for key in ("query", "item"):
+    unit = word_for(column_of["query"])
+    for key, word in (("query", unit or QUERY), ("item", "item")):
         columns[key], said = ids(
-            taken[column_of[key]], key, origin, lenient=how.lenient
+            taken[column_of[key]], word, origin, lenient=how.lenient
         )
         notes += said
     ranked = "rank" in column_of and (how.by_rank or "score" not in column_of)
@@ -147,7 +148,7 @@ def rows_of(
         ranked=ranked,
         warnings=() if ranked else swap_warnings(column_of, role, how.columns, title),
         column=column or "",
-        unit=word_for(column_of["query"]),
+        unit=unit,
         queries=lists_of(asked, origin, how) if unnested else None,
         contradiction=_contradiction(taken, column_of, columns, origin, how),
     )

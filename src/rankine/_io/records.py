@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from rankine._base.forks import need_threads
-from rankine._base.text import Counted, shown
+from rankine._base.text import QUERY, Counted, shown
 from rankine._io.columns import (
     NO_COLUMN,
     is_distance,
@@ -159,7 +159,7 @@ def from_objects(
 
     def where(number: int) -> str:
         line = "" if lines is None else f":{int(lines[number])}"
-        return f"{name}{line}: the list of query {shown(queries[number])}"
+        return f"{name}{line}: the list of {unit or QUERY} {shown(queries[number])}"
 
     _refuse_others(entries, where)
     given = how.columns or {}

@@ -79,20 +79,23 @@ def concat(parts: list[Rows]) -> Rows:
     """Concatenate consecutive parts."""
     frame = pl.concat([part.frame for part in parts], rechunk=False)
     queries = all_lists(parts)
-    names = dict.fromkeys(part.name for part in parts)
+    names, unit = dict.fromkeys(part.name for part in parts), parts[0].unit
     if len(names) > 1:
         origins = tuple(origin for part in parts for origin in _origins(part))
-        return Rows(frame, " and ".join(names), origins=origins, queries=queries)
+        return Rows(
+            frame, " and ".join(names), origins=origins, queries=queries, unit=unit
+        )
     if all(part.lines is None for part in parts):
         line, first = parts[0].line, parts[0].first
-        return Rows(frame, parts[0].name, line, first=first, queries=queries)
+        return Rows(frame, parts[0].name, line, first=first, queries=queries, unit=unit)
     lines = [
         np.arange(part.frame.height) + (part.line or 0)
         if part.lines is None
         else part.lines
         for part in parts
     ]
-    return Rows(frame, parts[0].name, lines=np.concatenate(lines), queries=queries)
+    every = np.concatenate(lines)
+    return Rows(frame, parts[0].name, lines=every, queries=queries, unit=unit)
 
 
 def all_lists(parts: list[Rows]) -> pl.Series | None:

@@ -13,7 +13,7 @@ import polars as pl
 from rankine._base.blocks import by_blocks
 from rankine._base.forks import need_threads
 from rankine._base.limits import limits
-from rankine._base.text import RANK_LAST, count, shortened, shown
+from rankine._base.text import QUERY, RANK_LAST, count, shortened, shown
 from rankine._io.sources import Rows
 from rankine.errors import DataError, FormatError
 
@@ -226,13 +226,22 @@ def missing_numbers(where: str, title: str, n: int, role: str | None) -> DataErr
     return DataError(f"{where}: {title} is missing ({said} in all){todo}")
 
 
-def no_order(where: str, example: tuple[object, object], n: int) -> DataError:
-    """Say that n scores are no numbers, such as that of a query and an item."""
+def no_order(
+    where: str, example: tuple[object, object], n: int, unit: str = ""
+) -> DataError:
+    """Say that n scores are no numbers, such as that of a query and an item.
+
+    Args:
+        where: where the first of them is.
+        example: its query and its item.
+        n: how many there are.
+        unit: what queries are called, empty if nothing says so.
+    """
     query, item = example
     msg = (
-        f"{where}: the score of item {shown(item)} for query {shown(query)} is not a "
-        f"number ({count(n, 'such score')} in all); a ranking needs numbers that can "
-        f"be ordered{RANK_LAST}"
+        f"{where}: the score of item {shown(item)} for {unit or QUERY} {shown(query)} "
+        f"is not a number ({count(n, 'such score')} in all); a ranking needs numbers "
+        f"that can be ordered{RANK_LAST}"
     )
     return DataError(msg)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias
 import numpy as np
 import polars as pl
 
-from rankine._base.text import counted
+from rankine._base.text import QUERY, counted
 from rankine._io.repeats import with_ids
 from rankine._io.rows import concat
 from rankine._io.sources import (
@@ -219,7 +219,8 @@ def _parts(run: Stream) -> Generator[Rows, None, None]:
         for part in parts:
             n_read += part.frame.height
             run.count(PARTS, counted(part.notes))
-            part = replace(part, notes=())  # noqa: PLW2901 - they were taken
+            # Its notes were taken.
+            part = replace(part, notes=(), unit=run.unit)  # noqa: PLW2901
             if run.lenient:
                 part = _with_ids(run, part, n_rows)  # noqa: PLW2901
             if part.queries is not None:
@@ -277,7 +278,8 @@ def _in_order(run: Stream) -> Generator[RowChunk, None, None]:
             last = int(starts[-2])
             if last == 0:  # a list of many parts, which are put together once
                 n_held = int(starts[-1])
-                refuse_more(f"the rows of query {query[0]!r}", run.memory)
+                unit = part.unit or QUERY
+                refuse_more(f"the rows of {unit} {query[0]!r}", run.memory)
                 continue
             rows = concat(held) if len(held) > 1 else part
             held = [cut_out(rows, last, rows.frame.height)]

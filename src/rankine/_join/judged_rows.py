@@ -212,7 +212,9 @@ class RowFinder(JudgedFinder):
             return [*plain, *careful]
         if any(rule.duplicates == "error" for rule in careful):
             query_of = lists.queries.__getitem__
-            refuse_twice(items, starts, order, rows.place, query_of, rows.name)
+            refuse_twice(
+                items, starts, order, rows.place, query_of, rows.name, unit=rows.unit
+            )
         kept, starts = left
         for rule in careful:
             found.by_order[rule].n_dropped = len(items) - len(kept)

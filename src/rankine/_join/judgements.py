@@ -11,7 +11,7 @@ import polars as pl
 
 from rankine._base.forks import need_threads
 from rankine._base.records import cached_property
-from rankine._base.text import KEEP_LARGEST, shown
+from rankine._base.text import KEEP_LARGEST, QUERY, shown
 from rankine._io import read
 from rankine._io.repeats import first_repeat
 from rankine._io.rows import as_rows, lenient_rows
@@ -124,7 +124,14 @@ class Judgements:
                 return table, seed
             said = "is judged", KEEP_LARGEST
             refuse_twice(
-                items, starts, order, rows.place, queries.__getitem__, rows.name, said
+                items,
+                starts,
+                order,
+                rows.place,
+                queries.__getitem__,
+                rows.name,
+                said,
+                rows.unit,
             )
             return None
 
@@ -233,8 +240,9 @@ def _of_items(rows: Rows) -> Rows:
         query, item, subtopic = triple.row(repeat[0])
         places = " and ".join(map(rows.place, repeat))
         msg = (
-            f"item {shown(item)} is judged twice for subtopic {subtopic!r} of query "
-            f"{shown(query)} in {rows.name} ({places}){KEEP_LARGEST}"
+            f"item {shown(item)} is judged twice for subtopic {subtopic!r} of "
+            f"{rows.unit or QUERY} {shown(query)} in {rows.name} ({places})"
+            f"{KEEP_LARGEST}"
         )
         raise DuplicateItemError(msg)
     largest = frame.group_by("query", "item", maintain_order=True).agg(

@@ -99,6 +99,7 @@ class Lists:
         repeated: how many rows that repeat an item were left out before that.
         unsorted: how many lists are not in the order of their scores, if the order
             given is used.
+        unit: what queries are called, empty if nothing says so.
     """
 
     name: str
@@ -115,6 +116,7 @@ class Lists:
     lengths: Ints | None = None
     repeated: int = 0
     unsorted: int = 0
+    unit: str = ""
 
     @property
     def length(self) -> Ints:
@@ -155,7 +157,7 @@ class Lists:
             rows = rows[np.lexsort((rows, owner))]
         query_of, place = self.queries.__getitem__, self.ids.place
         items = self.ids.series[rows]
-        refuse_twice(items, starts, rows, place, query_of, self.name)
+        refuse_twice(items, starts, rows, place, query_of, self.name, unit=self.unit)
 
 
 def lists_of(
@@ -194,8 +196,9 @@ def lists_of(
     scores = None if scores is None else chunk.in_order(scores)
     ids = Ids(lambda: frame["item"], rows.place)
     lists = Lists(
-        rows.name, rows.notes, chunk.queries, chunk.starts, ids, chunk.order, scores
-    )
+        rows.name, rows.notes, chunk.queries, chunk.starts, ids, chunk.order, scores,
+        unit=rows.unit,
+    )  # fmt: skip
     if rule.order == "given":
         unsorted = n_unsorted(rows, chunk.starts, chunk.order)
         lists = replace(lists, unsorted=unsorted)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankine._base.text import shown
+from rankine._base.text import QUERY, shown
 from rankine._io.values import no_order
 from rankine._tables.order import DEEPEST
 from rankine.errors import DataError
@@ -46,7 +46,7 @@ def _refuse_nan(chunk: RowChunk, scores: Floats) -> None:
     missing = np.isnan(scores)
     row = int(np.flatnonzero(missing)[0])
     example = rows.frame["query"][row], rows.frame["item"][row]
-    raise no_order(rows.where(row), example, int(missing.sum()))
+    raise no_order(rows.where(row), example, int(missing.sum()), rows.unit)
 
 
 def _check_ranks(chunk: RowChunk, values: Floats) -> None:
@@ -56,10 +56,11 @@ def _check_ranks(chunk: RowChunk, values: Floats) -> None:
         return
     rows = chunk.named
     row = int(np.flatnonzero(~fine)[0])
+    query, item = rows.frame["query"][row], rows.frame["item"][row]
     msg = (
-        f"{rows.where(row)}: the rank of item {shown(rows.frame['item'][row])} for "
-        f"query {shown(rows.frame['query'][row])} is {-float(values[row]):g}; ranks "
-        f"used as numbers must be whole numbers from 1 to {DEEPEST:,}"
+        f"{rows.where(row)}: the rank of item {shown(item)} for {rows.unit or QUERY} "
+        f"{shown(query)} is {-float(values[row]):g}; ranks used as "
+        f"numbers must be whole numbers from 1 to {DEEPEST:,}"
     )
     raise DataError(msg)
 
@@ -89,9 +90,10 @@ def refuse_same_ranks(
     second = int(np.flatnonzero(same)[0]) + 1
     row = int(by_rank[second])
     row = row if order is None else int(order[row])
+    query = query_of(int(owner[second]))
     msg = (
-        f"{rows.where(row)}: rank {-ranks[second]:.0f} appears twice for query "
-        f"{shown(query_of(int(owner[second])))}; when ranks are used as numbers, each "
+        f"{rows.where(row)}: rank {-ranks[second]:.0f} appears twice for "
+        f"{rows.unit or QUERY} {shown(query)}; when ranks are used as numbers, each "
         "item of a list needs its own"
     )
     raise DataError(msg)

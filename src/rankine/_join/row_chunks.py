@@ -10,7 +10,7 @@ import polars as pl
 
 from rankine._base.blocks import by_blocks
 from rankine._base.limits import limits
-from rankine._base.text import KEEP_BEST, Counted, shown
+from rankine._base.text import KEEP_BEST, QUERY, Counted, shown
 from rankine._io.repeats import best_of_repeats, first_repeat, marked, repeated
 from rankine._io.sources import Rows
 from rankine._join.ids import Index, Numbering
@@ -202,10 +202,11 @@ def cut_out(rows: Rows, begin: int, end: int) -> Rows:
         return replace(origins[0][0], frame=frame)
     if origins:
         names = dict.fromkeys(origin.name for origin, _ in origins)
-        return Rows(frame, " and ".join(names), origins=tuple(origins))
+        return Rows(frame, " and ".join(names), origins=tuple(origins), unit=rows.unit)
     line = None if rows.line is None else rows.line + begin
     lines = None if rows.lines is None else rows.lines[begin:end]
-    return Rows(frame, rows.name, line, lines, first=rows.first + begin)
+    first = rows.first + begin
+    return Rows(frame, rows.name, line, lines, first=first, unit=rows.unit)
 
 
 def take(rows: Rows, row: AnyArray) -> Rows:
@@ -298,6 +299,7 @@ def refuse_twice(
     query_of: Callable[[int], object],
     name: str,
     said: tuple[str, str] = ("appears", KEEP_BEST),
+    unit: str = "",
 ) -> None:
     """Raise if an item is repeated in a list.
 
@@ -309,6 +311,7 @@ def refuse_twice(
         query_of: gives the query of a list.
         name: where the rows come from.
         said: the verb of the message, and what can be done about it.
+        unit: what queries are called, empty if nothing says so.
     """
     number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     repeat = first_repeat(pl.DataFrame({"number": number, "item": items}))
@@ -318,7 +321,7 @@ def refuse_twice(
     places = " and ".join(place(row) for row in sorted(rows.tolist()))
     verb, hint = said
     msg = (
-        f"item {shown(items[repeat[0]])} {verb} twice for query "
+        f"item {shown(items[repeat[0]])} {verb} twice for {unit or QUERY} "
         f"{shown(query_of(int(number[repeat[0]])))} in {name} ({places}){hint}"
     )
     raise DuplicateItemError(msg)

@@ -127,7 +127,7 @@ class Spill:
 
     def __init__(self, run: Stream) -> None:
         self.name = run.name
-        self._ranked, self._once = run.ranked, run.once
+        self._ranked, self._unit, self._once = run.ranked, run.unit, run.once
         self._memory = run.memory
         # Before rows come: later, memory is also used by what was freed and is kept.
         self._room = None if run.memory is None else run.memory - in_use()
@@ -297,6 +297,7 @@ class Spill:
             lines=place if self._lined else None,
             number=place,
             ranked=self._ranked,
+            unit=self._unit,
         )
         return RowChunk(
             rows_in_order, queries[number[first]], starts, None, place[first]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from rankine._base.text import count
+from rankine._base.text import QUERY, count
 from rankine._io import open_table
-from rankine._io.columns import check_parts, resolve_table
+from rankine._io.columns import check_parts, resolve_table, word_for
 from rankine._io.repeats import first_repeat
 from rankine._io.sources import PLAIN, Reading, Rows
 from rankine._io.tables import together
@@ -129,7 +129,8 @@ def read_weights(data: Any, how: Reading = PLAIN, shared: Any = None) -> Weights
     origins = [origin for _, origin in loaded]
     rows = together([frame for frame, _ in loaded], origins)
     query, weight = rows[chosen["user"]], rows[chosen["weight"]]
-    return _checked(query, weight, origins[0], table.notes)
+    unit = word_for(chosen["user"]) or QUERY
+    return _checked(query, weight, origins[0], table.notes, unit)
 
 
 def _float(query: Any, weight: Any) -> float:
@@ -141,9 +142,13 @@ def _float(query: Any, weight: Any) -> float:
 
 
 def _checked(
-    query: pl.Series, weight: pl.Series, origin: Rows, notes: tuple[str, ...]
+    query: pl.Series,
+    weight: pl.Series,
+    origin: Rows,
+    notes: tuple[str, ...],
+    unit: str = QUERY,
 ) -> Weights:
-    queries, said = ids(query.alias("query"), "query", origin, hint="")
+    queries, said = ids(query.alias("query"), unit, origin, hint="")
     values = numbers(weight, "weight", origin).to_numpy()
     odd = np.flatnonzero(~np.isfinite(values) | (values < 0))
     if len(odd):
@@ -164,6 +169,6 @@ def _checked(
     repeat = first_repeat(queries.to_frame())
     if repeat is not None:
         again = queries[repeat[1]]
-        msg = f"{origin.where(repeat[1])}: query {again!r} has a weight already"
+        msg = f"{origin.where(repeat[1])}: {unit} {again!r} has a weight already"
         raise DataError(msg)
     return Weights(queries, values.astype(np.float64), origin.name, (*notes, *said))

@@ -75,7 +75,7 @@ class Settings:
 
     Attributes:
         margin: the margin of each guardrail.
-        cap: the largest numerator of a user, by metric.
+        cap: the size at which each user's total is capped, by metric.
         page_cap: the most seconds that a page view counts for, in a log of events; None
             for a table of users, which does not say.
         window: how many days after the first exposure count, in a log of events; None

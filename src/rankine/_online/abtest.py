@@ -110,8 +110,8 @@ def ab_test(
         margin: {metric: size}: a change for the worse that does not matter, absolute as
             in 0.01, or relative as in "2%"; such a metric is a guardrail: it is tested
             for not being worse, and not corrected.
-        cap: {metric: size}: the largest numerator of a user, fixed before the test; for
-            events, a number: the longest time on a page, as in `summarize`.
+        cap: {metric: size}: each user's total is cut to it, as fixed before the test;
+            for events, a number: the longest time on a page, as in `summarize`.
         winsorize: a share above 0.5 and below 1, such as 0.999: the numerators and
             denominators of users are cut to this quantile over the users of all arms.
             There are no confidence sequences then. Not for quantiles.

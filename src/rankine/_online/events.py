@@ -296,7 +296,7 @@ def _taken(
     taken = [
         f"{part} = {column}"
         for part, column in column_of.items()
-        if part not in named and column not in COLUMNS.get(part, (column,))[:1]
+        if part not in named and column not in {part, *COLUMNS.get(part, (column,))[:1]}
     ]
     if taken:
         notes.append(f"{name}: {', '.join(taken)}")

@@ -175,7 +175,8 @@ def metrics_by(rules: Rules) -> dict[str, OnlineMetric]:
             (0, 1),
             higher_is_better=False,
             settled=(
-                f"{bounced}; {passive} are no actions; what ends a session {_SETTLED}"
+                f"{bounced}; {passive} do not count as actions; what ends a session "
+                f"{_SETTLED}"
             ),
         ),
         "engagement_rate": OnlineMetric(
@@ -288,9 +289,12 @@ def _column(name: str, metric: str) -> pl.Expr:
         )
         raise ParameterError(msg)
     if name not in COLUMNS_OF_USERS:
+        hint = nearest(name, COLUMNS_OF_USERS)
+        if name == "value":
+            hint = "; the values of a user's events add up to revenue"
         msg = (
             f"{metric} reads {name!r}, which is no column of the table of users; there "
-            f"are {', '.join(COLUMNS_OF_USERS)}{nearest(name, COLUMNS_OF_USERS)}"
+            f"are {', '.join(COLUMNS_OF_USERS)}{hint}"
         )
         raise ParameterError(msg)
     if name in AMOUNTS:
@@ -417,11 +421,12 @@ def _wanted(asked: Any, rules: Rules) -> dict[str, OnlineMetric]:
     for name in [asked] if isinstance(asked, str) else asked:
         if name not in ours:
             hint = nearest(str(name), ours)
-            if name in COLUMNS_OF_USERS:
+            column = str(name).removesuffix("_per_user")
+            if column in COLUMNS_OF_USERS:
                 hint = (
-                    "; for the mean of this column of the table of users, give "
-                    f"metrics={{'{name}_per_user': {name!r}}} or "
-                    f"-m {name}_per_user={name}"
+                    f"; for the mean of {column} in the table of users, give "
+                    f"metrics={{'{column}_per_user': {column!r}}} or "
+                    f"-m {column}_per_user={column}"
                 )
             msg = f"unknown online metric {name!r}; there are {', '.join(ours)}{hint}"
             raise UnknownMetricError(msg)

@@ -1,4 +1,4 @@
-"""Bounds and p-values that hold at every look, no matter how often one looks."""
+"""Bounds and p-values that hold at every look, however many there are."""
 
 from __future__ import annotations
 

@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--better", multiple=True, callback=pairs, metavar="METRIC=higher|lower",
-    help="Whether higher or lower is better; repeatable.",
+    help="Whether higher or lower is better; higher for metrics of your own if not "
+    "given; repeatable.",
 )  # fmt: skip
 @click.option(
     "--margin", multiple=True, callback=pairs, metavar="METRIC=SIZE",
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--most", multiple=True, callback=pairs, metavar="METRIC=SIZE",
-    help="Cap each user's numerator at this size, fixed before the test; repeatable.",
+    help="Cap each user's total at this size, fixed before the test; repeatable.",
 )  # fmt: skip
 @click.option(
     "--winsorize", type=float, metavar="SHARE",
@@ -123,7 +124,8 @@ def command(
 
     \b
     rankine ab events.parquet --control A -m ctr -m conversion_rate
-    rankine ab events.parquet --control A --cuped --margin bounce_rate=2%
+    rankine ab events.parquet --control A -m revenue_per_user=revenue --cuped
+    rankine ab events.parquet --control A -m ctr --margin ctr=2%
     rankine ab users.csv --control A --users user_id -m ctr=clicks/views
     """  # noqa: D301 - the mark is for click, which keeps the lines below it
     from rankine._online.abtest import ab_test  # noqa: PLC0415 - --help stays fast

@@ -91,10 +91,11 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
 
 metrics_option = click.option(
     "-m", "--metric", "metrics", multiple=True, metavar="METRIC",
-    help="ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page or roi; "
-    "or NAME=COLUMN for a mean per user, NAME=COLUMN/COLUMN for a ratio, NAME=COLUMN@"
-    "SHARE for a quantile, of the columns that rankine online --users writes or, with "
-    "--users, of those of your own table; repeatable.",
+    help="ctr, conversion_rate, bounce_rate, engagement_rate, time_on_page, roi, "
+    "engagement_per_impression, retention_1, retention_7 or retention_28; or "
+    "NAME=COLUMN for a mean per user, such as revenue_per_user=revenue, NAME=COLUMN/"
+    "COLUMN for a ratio, NAME=COLUMN@SHARE for a quantile, of the columns that rankine "
+    "online --users writes or, with --users, of those of your own table; repeatable.",
 )  # fmt: skip
 users_option = click.option(
     "--users", metavar="COLUMN",

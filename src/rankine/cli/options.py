@@ -60,7 +60,7 @@ def pairs(
         # The last sign, as a metric may have some: P(rel=2)@5=0.4.
         key, sign, value = text.rpartition("=")
         if not sign or not key or not value:
-            msg = f"expected NAME=VALUE, got {text!r}"
+            msg = f"expected {parameter.metavar}, got {text!r}"
             raise click.BadParameter(msg, param=parameter)
         by_name[key] = value
     return by_name

@@ -310,10 +310,11 @@ class Gate:
         """Return the verdict, sentences, fallen queries, warnings and notes as text."""
         from rankine._report.tables import shown  # noqa: PLC0415
 
-        head = "updated" if self.updated else self.verdict
+        path, verdict = self.path, self.verdict
+        head = f"{path}: updated" if self.updated else f"against {path}: {verdict}"
         told = [f"! {warning}" for warning in self.warnings]
         told += [f"- {note}" for note in self.notes]
-        lines = [f"{self.path}: {head}", *self.sentences, *self.fallen, *told]
+        lines = [head, *self.sentences, *self.fallen, *told]
         return "\n".join(map(shown, lines))
 
     def _repr_html_(self) -> str:
