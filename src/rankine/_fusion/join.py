@@ -16,12 +16,12 @@ from rankine._base.blocks import by_halves
 from rankine._base.forks import need_threads
 from rankine._base.text import QUERY, common_unit, count
 from rankine._fusion.ballots import Ballots, Votes
+from rankine._fusion.ties import best_first
 from rankine._io.sources import Lists as Mappings
 from rankine._io.sources import Rows
 from rankine._join.by_position import all_paired, met_by_number
 from rankine._join.ids import Index, differ, item_keys, one_type, text_order, told_apart
 from rankine._join.lists import lists_of
-from rankine._tables.order import sorted_rows
 from rankine._tables.segments import cut_lists, expand, groups_of, starts_of
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 """How many ids are shown as examples."""
-_TIE = "id_desc"
-"""Which of the items with equal scores comes first, as in all runs."""
 _SORTED = 1 << 16
 """Keys that are sorted together, so that they stay in the cache."""
 
@@ -85,7 +83,7 @@ class Joined:
             notes: what else is to be said.
         """
         starts = starts_of(self.votes.n_candidates)
-        order = sorted_rows(self.text_order, scores, starts, _TIE)
+        order = best_first(scores, starts, lambda which: self.items[self.item[which]])
         if depth is not None:
             order = order[cut_lists(starts, None, depth)[1]]
         return self.rows(order, scores[order], name, (*self.notes, *notes))
