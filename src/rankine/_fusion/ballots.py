@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,11 @@ from rankine._tables.segments import starts_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from rankine._base.arrays import Bools, Floats, Ints
+
+T = TypeVar("T", bound=np.generic)
 
 _UNORDERED = 2
 """How many numbers have the same sum in any order, to the last bit."""
@@ -62,7 +66,11 @@ class Ballots:
     @cached_property
     def rank(self) -> Ints:
         """The rank of each row in its list."""
-        return np.arange(1, len(self.number) + 1) - self.starts[self.number]
+        return np.arange(1, len(self.score) + 1) - self.each(self.starts[:-1])
+
+    def each(self, values: NDArray[T]) -> NDArray[T]:
+        """Give each row the value of its list."""
+        return np.repeat(values, self.length)
 
     @cached_property
     def first(self) -> Floats:
@@ -100,27 +108,36 @@ class Votes:
         starts: where the votes of each candidate begin.
         query: the number of the query of each candidate; rises.
         run: the number of the run that each vote comes from.
-        rank: the rank in its list.
-        score: the score, as it was normalised.
-        row: the row of the ballots that each vote is.
+        row: the row of the ballots that each vote is; where the run does not have the
+            item, how many rows there are, plus the number of the list.
+        scores: the score of each row, as it was normalised, and then that which each
+            list gives to items that it does not have, if it does.
     """
 
     ballots: Ballots
     starts: Ints
     query: Ints
     run: Ints
-    rank: Ints
-    score: Floats
     row: Ints
+    scores: Floats
 
     @staticmethod
     def empty(n_runs: int) -> Votes:
         """Return votes on nothing, on which parameters are checked."""
-        none = np.zeros(0)
         ints = _NO_INTS
         return Votes(
-            Ballots.empty(n_runs), starts_of(ints), ints, ints, ints, none, ints
+            Ballots.empty(n_runs), starts_of(ints), ints, ints, ints, np.zeros(0)
         )
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The rank of each vote in its list; only lists that have the item give one."""
+        return self.ballots.rank[self.row]
+
+    @cached_property
+    def score(self) -> Floats:
+        """The score of each vote."""
+        return self.scores[self.row]
 
     @cached_property
     def count(self) -> Floats:
@@ -146,14 +163,15 @@ class Votes:
                 not have, if they get one; then each run that has the query votes on all
                 of its candidates.
         """
-        votes = replace(self, score=score[self.row])
-        return votes if rest is None else votes.completed(rest)
+        if rest is None:
+            return replace(self, scores=score)
+        return self._completed(np.concatenate([score, rest]))
 
-    def completed(self, rest: Floats) -> Votes:
+    def _completed(self, scores: Floats) -> Votes:
         """Let each run that has the query vote on all of its candidates.
 
         Args:
-            rest: for each list, the score of the candidates that it does not have.
+            scores: the scores of the rows, and of what each list does not have.
         """
         ballots, shape = self.ballots, (-1, self.ballots.n_runs)
         there = ballots.there.reshape(shape)[self.query]
@@ -162,11 +180,9 @@ class Votes:
         # The place of a run among those that have the query.
         nth = np.cumsum(ballots.there.reshape(shape), axis=1) - 1
         own = starts[self.candidate] + nth[self.query[self.candidate], self.run]
-        number = self.query[candidate] * ballots.n_runs + run
-        score, rank = rest[number], ballots.length[number] + 1
-        row = np.full(len(number), -1)
-        score[own], rank[own], row[own] = self.score, self.rank, self.row
-        return Votes(ballots, starts, self.query, run, rank, score, row)
+        row = len(ballots.score) + self.query[candidate] * ballots.n_runs + run
+        row[own] = self.row
+        return Votes(ballots, starts, self.query, run, row, scores)
 
     def sum(self, values: Floats) -> Floats:
         """Add up a value per vote; the order of runs does not change a bit."""

@@ -369,7 +369,7 @@ def borda(votes: Votes) -> Floats:
     """
     ballots = votes.ballots
     n_candidates = votes.n_candidates[ballots.query].astype(np.float64)
-    points = n_candidates[ballots.number] - ballots.rank + 1
+    points = ballots.each(n_candidates) - ballots.rank + 1
     every = votes.scored(points, rest=(n_candidates - ballots.length + 1) / 2)
     return every.sum(every.score)
 

@@ -17,7 +17,7 @@ from rankine._tables.segments import sums_of
 
 if TYPE_CHECKING:
     from rankine._base.arrays import Floats
-    from rankine._fusion.ballots import Votes
+    from rankine._fusion.ballots import Ballots, Votes
 
 Kernel: TypeAlias = "Callable[[Votes], Floats]"
 
@@ -65,8 +65,8 @@ def min_max(votes: Votes) -> Floats:
         {'q': {'x': 1.0, 'y': 0.5, 'z': 0.0}}
     """
     ballots = votes.ballots
-    least = ballots.last[ballots.number]
-    return _ratio(ballots.score - least, ballots.first[ballots.number] - least)
+    above = ballots.score - ballots.each(ballots.last)
+    return _ratio(above, ballots.first - ballots.last, ballots)
 
 
 def maximum(votes: Votes) -> Floats:
@@ -86,9 +86,8 @@ def maximum(votes: Votes) -> Floats:
         {'q': {'x': 2.0, 'y': 0.5}}
     """
     ballots = votes.ballots
-    score, most = ballots.score, ballots.first[ballots.number]
-    least = ballots.last[ballots.number]
-    return np.where((most > 0) | (least == 0), _ratio(score, most), np.nan)
+    most = np.where((ballots.first > 0) | (ballots.last == 0), ballots.first, np.nan)
+    return _ratio(ballots.score, most, ballots)
 
 
 def total(votes: Votes) -> Floats:
@@ -108,7 +107,7 @@ def total(votes: Votes) -> Floats:
         {'q': {'x': 0.8, 'y': 0.2, 'z': 0.0}}
     """
     ballots, above = votes.ballots, min_max(votes)
-    return _ratio(above, sums_of(above, ballots.starts)[ballots.number])
+    return _ratio(above, sums_of(above, ballots.starts), ballots)
 
 
 def z_score(votes: Votes) -> Floats:
@@ -130,14 +129,13 @@ def z_score(votes: Votes) -> Floats:
         {'q': {'x': 1.0, 'y': -1.0}}
     """
     ballots = votes.ballots
-    starts, number = ballots.starts, ballots.number
+    starts, n = ballots.starts, np.maximum(ballots.length, 1)
     # It is the same for scores that were moved and scaled; squares of these stay near
     # 1, and equal scores give exactly 0.
     scaled = min_max(votes)
-    n = np.maximum(ballots.length, 1)
-    centred = scaled - (sums_of(scaled, starts) / n)[number]
+    centred = scaled - ballots.each(sums_of(scaled, starts) / n)
     deviation = np.sqrt(sums_of(centred * centred, starts) / n)
-    return _ratio(centred, deviation[number])
+    return _ratio(centred, deviation, ballots)
 
 
 def rank(votes: Votes) -> Floats:
@@ -155,7 +153,7 @@ def rank(votes: Votes) -> Floats:
         {'q': {'x': 2.0, 'y': 0.5}}
     """
     ballots = votes.ballots
-    return 1 - (ballots.rank - 1) / ballots.length[ballots.number]
+    return 1 - (ballots.rank - 1) / ballots.each(ballots.length)
 
 
 def borda(votes: Votes) -> Floats:
@@ -179,7 +177,7 @@ def borda(votes: Votes) -> Floats:
     """
     ballots = votes.ballots
     n_candidates = votes.n_candidates[ballots.query]
-    return 1 - (ballots.rank - 1) / n_candidates[ballots.number]
+    return 1 - (ballots.rank - 1) / ballots.each(n_candidates)
 
 
 def _borda_of_rest(votes: Votes) -> Floats:
@@ -189,10 +187,10 @@ def _borda_of_rest(votes: Votes) -> Floats:
     return 0.5 - share
 
 
-def _ratio(up: Floats, down: Floats) -> Floats:
-    """Divide; what is divided by 0 becomes 0."""
-    divided: Floats = np.divide(up, down, out=np.zeros(len(up)), where=down != 0)
-    return divided
+def _ratio(up: Floats, down: Floats, ballots: Ballots) -> Floats:
+    """Divide each row by the number of its list; where that is 0, all rows are 0."""
+    ratio: Floats = up / ballots.each(np.where(down == 0, 1, down))
+    return ratio
 
 
 NORMS = {
