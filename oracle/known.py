@@ -398,6 +398,17 @@ FUSIONS = (
 )
 """The same for fusion of runs, whose metrics are methods with their normalisations."""
 
+CLIENTS = tuple(
+    Known(
+        "pytrec_eval",
+        pattern,
+        lambda of, _: not of[0].shown(of[1]),
+        "Of a query with an empty list, the original divides 0 by 0.",
+    )
+    for pattern in ("iprec_at_recall_*", "11pt_avg")
+)
+"""Of drop-ins; a case is a call with one of its queries."""
+
 
 def reason(
     tool: str, metric: str, case: Any, k: int, differences: tuple[Known, ...] = KNOWN

@@ -17,7 +17,7 @@ from rankine._base import forks as _forks  # noqa: F401 - sees forks from the st
 
 __version__ = "0.13.0"
 
-_DOORS = ("errors", "online", "plot", "pytest_plugin", "spark", "stats")
+_DOORS = ("compat", "errors", "online", "plot", "pytest_plugin", "spark", "stats")
 """Modules that users import from."""
 _HOMES = {
     "_conventions": "Convention conventions",

@@ -1,5 +1,6 @@
 # Where public names come from; written by tools/make_names.py.
 
+from rankine import compat as compat
 from rankine import errors as errors
 from rankine import online as online
 from rankine import plot as plot

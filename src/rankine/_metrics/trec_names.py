@@ -176,6 +176,26 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """What one word stands for; runid and relstring are added where they are printed."""
 
+ORDER = ("runid", *list(FAMILIES)[:11], "relstring", *list(FAMILIES)[11:])
+"""trec_eval prints its measures in this order, whatever order was asked for."""
+
+_PREFERENCES = (
+    "prefs_num_prefs_poss",
+    "prefs_num_prefs_ful",
+    "prefs_num_prefs_ful_ret",
+)
+_OF_PREFERENCES = ("prefs_simp", "prefs_pair", "prefs_avgjg")
+OF_GROUPS: dict[str, tuple[str, ...]] = {
+    "all_prefs": (
+        "num_q", *_PREFERENCES, *_OF_PREFERENCES, "prefs_avgjg_Rnonrel",
+        *(f"{name}_ret" for name in _OF_PREFERENCES), "prefs_avgjg_Rnonrel_ret",
+        *(f"{name}_imp" for name in _OF_PREFERENCES),
+    ),
+    "prefs": ("num_q", *_PREFERENCES, *_OF_PREFERENCES),
+    "qrels_jg": ("num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
+}  # fmt: skip
+"""The same for judgements that come in groups: of preferences, or of several judges."""
+
 
 def label(metric: Metric) -> str | None:
     """Return the name under which trec_eval prints a metric, if it has one."""

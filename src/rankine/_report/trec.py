@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankine._metrics.names import parse_all
-from rankine._metrics.trec_names import FAMILIES, NICKNAMES, Family, label
+from rankine._metrics.trec_names import FAMILIES, NICKNAMES, ORDER, Family, label
 from rankine._stats.intervals import FLOOR
 from rankine.errors import ParameterError, UnknownMetricError, nearest
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rankine._metrics.metric import Metric
 
 _RELSTRING = 10
-_ORDER = ["runid", *list(FAMILIES)[:11], "relstring", *list(FAMILIES)[11:]]
-"""trec_eval prints its measures in this order, whatever order was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class MeasureLine:
 
 def lines_of(asked: Sequence[str], version: int) -> list[MeasureLine]:
     """Turn the measures asked for into lines, in trec_eval's order."""
-    by_name: dict[str, list[MeasureLine]] = {name: [] for name in _ORDER}
+    by_name: dict[str, list[MeasureLine]] = {name: [] for name in ORDER}
     others: list[MeasureLine] = []
     for text in asked:
         if text in NICKNAMES:
@@ -59,7 +57,7 @@ def lines_of(asked: Sequence[str], version: int) -> list[MeasureLine]:
                 by_name[name] += _lines(family, params)
             else:
                 others += _by_label(text, by_name)
-    return [line for name in _ORDER for line in by_name[name]] + others
+    return [line for name in ORDER for line in by_name[name]] + others
 
 
 def _special(name: str, length: str) -> MeasureLine:
@@ -94,7 +92,7 @@ def _by_label(text: str, by_name: dict[str, list[MeasureLine]]) -> list[MeasureL
     try:
         metrics = parse_all(text)
     except UnknownMetricError:
-        msg = f"unknown metric {text!r}{nearest(text, _ORDER)}"
+        msg = f"unknown metric {text!r}{nearest(text, ORDER)}"
         raise UnknownMetricError(msg) from None
     for metric in metrics:
         name = label(metric)
