@@ -1,0 +1,1 @@
+"""Faces of other libraries, with rankine behind them: one import changes."""
