@@ -250,8 +250,8 @@ def _tries(method: str, n_runs: int, given: dict[str, float]) -> tuple[str, list
     known = {f"min_{key}": first, f"max_{key}": last, "step": step}
     _refuse_others(method, given, known)
     values = _steps(*(known | given).values())
-    # With phi = 1, all scores are 0.
-    return key, [value for value in values if key != "phi" or value < 1]
+    # With phi = 0 or 1, documents have equal scores.
+    return key, [value for value in values if key != "phi" or 0 < value < 1]
 
 
 def _refuse_others(method: str, given: dict[str, float], known: dict[str, Any]) -> None:

@@ -26,11 +26,6 @@ _KINDS = {"json": "json", "trec": "trec", "gz": "trec", "parquet": "parquet"}
 _ENDINGS = {"txt": "trec", "parq": "parquet"}
 
 
-def _grade(value: float) -> float:
-    """Return a grade, as an int if it is whole."""
-    return int(value) if value == int(value) else value
-
-
 class _Table:
     """What judgements and runs have in common: {query: {document: number}}.
 
@@ -39,7 +34,6 @@ class _Table:
 
     _read: ClassVar[Callable[..., Any]]
     _number: ClassVar[str]
-    _type: ClassVar[Callable[[Any], float]]
 
     def __init__(
         self,
@@ -70,7 +64,7 @@ class _Table:
     def _dicts(self) -> Lists:
         """Queries in the order of their ids, documents in that of their numbers."""
         if self._lists is None:
-            self._lists = _dicts_of(self._view)
+            self._lists = self._dicts_of(self._view)
         if not self._sorted:
             self._lists = {
                 query: dict(sorted(items.items(), key=lambda pair: -pair[1]))
@@ -78,6 +72,19 @@ class _Table:
             }
             self._sorted = True
         return self._lists
+
+    @staticmethod
+    def _as_number(value: float) -> float:
+        return float(value)
+
+    def _dicts_of(self, view: Any) -> Lists:
+        """Return the rows that were read, as they came; of two, the last counts."""
+        lists: Lists = {query: {} for query in view.queries}
+        rows = as_rows(view.source, view.role).frame
+        columns = (rows[part].to_list() for part in ("query", "item", "value"))
+        for query, item, value in zip(*columns, strict=True):
+            lists[query][item] = self._as_number(value)
+        return lists
 
     def _changed(self, lists: Lists) -> None:
         self._lists, self._view, self._sorted = lists, None, False
@@ -91,7 +98,7 @@ class _Table:
     def add_score(self, q_id: Any, doc_id: Any, score: float) -> None:
         """Add a document to a query, or change its number."""
         lists = self._dicts
-        lists.setdefault(q_id, {})[doc_id] = self._type(score)
+        lists.setdefault(q_id, {})[doc_id] = self._as_number(score)
         self._changed(lists)
 
     def add(self, q_id: Any, doc_ids: Sequence[Any], scores: Sequence[float]) -> None:
@@ -107,7 +114,7 @@ class _Table:
         """Add several queries with their documents."""
         lists = self._dicts
         for query, items, numbers in zip(q_ids, doc_ids, scores, strict=True):
-            own = map(self._type, numbers)
+            own = map(self._as_number, numbers)
             lists[query] = dict(zip(items, own, strict=True))
         self._changed(lists)
 
@@ -205,7 +212,11 @@ class Qrels(_Table):
 
     _read = staticmethod(views.read_qrels)
     _number = "grade"
-    _type = staticmethod(_grade)
+
+    @staticmethod
+    def _as_number(value: float) -> float:
+        """Return a grade, as an int if it is whole."""
+        return int(value) if value == int(value) else value
 
     @property
     def qrels(self) -> Lists:
@@ -263,7 +274,6 @@ class Run(_Table):
 
     _read = staticmethod(views.read_run)
     _number = "score"
-    _type = staticmethod(float)
 
     def __init__(
         self,
@@ -320,17 +330,6 @@ class Run(_Table):
         """
         tag = "_".join(str(self.name).split()) or None
         self._save(path, kind, **({} if self.name is None else {"tag": tag}))
-
-
-def _dicts_of(view: Any) -> Lists:
-    """Return the rows that were read, in their order; the last of a document counts."""
-    lists: Lists = {query: {} for query in view.queries}
-    rows = as_rows(view.source, view.role).frame
-    columns = (rows[part].to_list() for part in ("query", "item", "value"))
-    number = _grade if view.role == "qrels" else float
-    for query, item, value in zip(*columns, strict=True):
-        lists[query][item] = number(value)
-    return lists
 
 
 def _from_file(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -34,6 +35,7 @@ _TESTS = {
     "tukey": "Tukey's HSD test",
 }
 _RAISED = str.maketrans(ascii_lowercase, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖ𐞥ʳˢᵗᵘᵛʷˣʸᶻ")
+_NUMBER = re.compile(r"\d+(\.\d*)?|nan")
 _LABELS = {
     "hits": "Hits",
     "hit_rate": "Hit Rate",
@@ -233,10 +235,10 @@ def compare(
     >>> low = Run({q: {"x": 2, "a": 1} for q in qrels.keys()}, "low")
     >>> high = Run({q: {"a": 2, "x": 1} for q in qrels.keys()}, "high")
     >>> compare(qrels, [low, high], ["mrr", "hits@2"], "fisher", 9999)
-    #    Model    MRR     Hits@2
+    #    Model    MRR       Hits@2
     ---  -------  ------  --------
-    a    low      0.500   1.000
-    b    high     1.000ᵃ  1.000
+    a    low      0.500      1.000
+    b    high     1.000ᵃ     1.000
     """
     names, asked = run_names(runs), names_of(metrics)
     check_choice("stat_test", stat_test, _TESTS)
@@ -347,10 +349,11 @@ def label_of(metric: str) -> str:
 
 
 def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table as text, with its columns apart by two spaces."""
-    widths = [
-        max(len(title) + 2, *map(len, cells))
-        for title, *cells in zip(head, *rows, strict=True)
-    ]
-    lines = [head, ["-" * width for width in widths], *rows]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    """Return a table as text, with columns of plain numbers to the right."""
+    columns = []
+    for title, *cells in zip(head, *rows, strict=True):
+        width = max(len(title) + 2, *map(len, cells))
+        plain = all(map(_NUMBER.fullmatch, cells))
+        put = str.rjust if plain else str.ljust
+        columns.append([put(cell, width) for cell in (title, "-" * width, *cells)])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
