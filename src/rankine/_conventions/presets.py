@@ -32,6 +32,7 @@ _OF_RANKSYS: dict[str, Any] = {
     "alpha_nDCG": {"longer": 1, "without": "zero"},
     "ERR_IA": {"wants": "profile", "max_grade": None, "without": "zero"},
 }
+_NDEVAL: dict[str, Any] = {"tie": "id_asc", "score_bits": 64, "without": "zero"}
 _POOLED_AUC = {"scope": "pooled", "universe": "matched"}
 _TEN_SAMPLES = {"sample": 10_000, "runs": 10, "seed": 1}
 _RANKSYS = Convention(
@@ -79,15 +80,15 @@ PRESETS: dict[str, Convention] = {
             "NERR10": {"longest": 1000, "tie": "input", "score_bits": 64},
             "NERR11": {"longest": 1000, "tie": "input", "score_bits": 64},
             "Compat": {"depth": "lists", "tie": "id_asc", "score_bits": 64},
-            "ERR_IA": {"scale": "perfect", "without": "zero"},
-            "alpha_nDCG": {"without": "zero"},
-            "SubtopicRecall": {"without": "zero"},
-            "alpha_DCG": {"scale": "perfect", "without": "zero"},
-            "nERR_IA": {"without": "zero"},
-            "NRBP": {"without": "zero"},
-            "nNRBP": {"without": "zero"},
-            "AP_IA": {"without": "zero"},
-            "P_IA": {"without": "zero"},
+            "ERR_IA": {"scale": "perfect", **_NDEVAL},
+            "alpha_nDCG": _NDEVAL,
+            "SubtopicRecall": _NDEVAL,
+            "alpha_DCG": {"scale": "perfect", **_NDEVAL},
+            "nERR_IA": _NDEVAL,
+            "NRBP": _NDEVAL,
+            "nNRBP": _NDEVAL,
+            "AP_IA": _NDEVAL,
+            "P_IA": _NDEVAL,
             "AUC": {
                 "tied": "order",
                 "queries": "run",

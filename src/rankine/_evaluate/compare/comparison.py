@@ -153,7 +153,7 @@ class Comparison(DrawnComparison):
     @cached_property
     def letters(self) -> tuple[str, ...]:
         """A letter per system, which marks in the table who beats it."""
-        return tuple(map(_letter, range(len(self.systems))))
+        return tuple(map(letter, range(len(self.systems))))
 
     @cached_property
     def _beaten(self) -> list[list[list[int]]]:
@@ -489,10 +489,10 @@ class Comparison(DrawnComparison):
         return to_html(self)
 
 
-def _letter(number: int) -> str:
+def letter(number: int) -> str:
     """Return a to z, then aa, ab and so on.
 
-    >>> [_letter(number) for number in (0, 25, 26, 53)]
+    >>> [letter(number) for number in (0, 25, 26, 53)]
     ['a', 'z', 'aa', 'bb']
     """
     text = ""
