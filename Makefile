@@ -33,6 +33,7 @@ help:
 	@echo "make bench-report  a large report, and how fast it answers in a browser"
 	@echo "make oracle  the conventions against the tools they are named after"
 	@echo "make oracle-long  the same on ten times as many cases"
+	@echo "make clients  the same for tools that need torch or much else"
 	@echo "make simulate  how often tests, intervals and gates err, in a few minutes"
 	@echo "make docs    make the documentation, in site/, and look for what is cut off"
 	@echo "make dist    build what is published, in dist/, and try it"
@@ -78,7 +79,9 @@ $(DOCS)/installed: pyproject.toml docs/requirements.in docs/constraints.txt
 .PHONY: environments
 environments: $(VENV)/installed-dev $(VENV)-oldest/installed $(DOCS)/installed \
 		$(SPARK)/installed \
-		$(patsubst oracle/%.in,$(ORACLE)-%/installed,$(wildcard oracle/*.in))
+		$(ORACLE)-rag/beir \
+		$(patsubst oracle/%.in,$(ORACLE)-%/installed,\
+		$(filter-out oracle/clients.in,$(wildcard oracle/*.in)))
 
 .PHONY: demo
 demo: $(VENV)/installed
@@ -193,7 +196,7 @@ CASES ?= 2000
 SEED ?= 0
 
 .PHONY: oracle
-oracle: oracle-search oracle-recommend oracle-torch oracle-older oracle-online
+oracle: oracle-search oracle-recommend oracle-torch oracle-older oracle-online oracle-rag
 
 .PHONY: oracle-long
 oracle-long:
@@ -211,10 +214,27 @@ oracle-torch: TOOLS = torchmetrics implicit replay lenskit
 oracle-torch: LISTS = torchmetrics replay lenskit
 oracle-older: TOOLS = recmetrics
 oracle-older: LISTS = recmetrics
+oracle-rag: TOOLS = beir llama_index haystack mlflow vespa
+oracle-rag: EXPORTED = llama_index
+oracle-clients: TOOLS = mteb sentence_transformers ragas
+oracle-clients: EXPORTED = none
 
-.PHONY: oracle-search oracle-recommend oracle-torch oracle-older
-oracle-search oracle-recommend oracle-torch oracle-older: oracle-%: $(ORACLE)-%/installed
-	POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/exports.py $(TOOLS)
+# BEIR would bring torch, which its evaluation does not use.
+$(ORACLE)-rag/beir: $(ORACLE)-rag/installed
+	$(ORACLE)-rag/bin/python -m $(INSTALL) --only-binary :all: --no-deps beir==2.2.0
+	@touch $@
+
+oracle-rag: $(ORACLE)-rag/beir
+
+# Tools that need torch or much else; not part of make oracle.
+.PHONY: clients
+clients: oracle-clients
+
+.PHONY: oracle-search oracle-recommend oracle-torch oracle-older oracle-rag oracle-clients
+oracle-search oracle-recommend oracle-torch oracle-older oracle-rag oracle-clients: \
+		oracle-%: $(ORACLE)-%/installed
+	$(if $(filter none,$(EXPORTED)),,POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python \
+		oracle/exports.py $(or $(EXPORTED),$(TOOLS)))
 	POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/run.py $(TOOLS) \
 		--cases $(CASES) --seed $(SEED)
 	$(if $(LISTS),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/lists.py \

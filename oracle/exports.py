@@ -81,6 +81,7 @@ OTHERS: dict[str, dict[str, str]] = {
         _SAME: "ranking_metrics_at_k",
         _HELP: "leave_k_out_split train_test_split",
     },
+    "llama_index": {"a judgement by a model of Cohere": "cohere_rerank_relevancy"},
     "recmetrics": {
         _LOSSES: "mse rmse make_confusion_matrix",
         "a random sample of prediction_coverage": "catalog_coverage",
@@ -178,6 +179,9 @@ EXPORTS: dict[str, Callable[[], Iterable[str]]] = {
     },
     "implicit": lambda: _functions(import_module("implicit.evaluation")),
     "recmetrics": lambda: _functions(import_module("recmetrics.metrics")),
+    "llama_index": lambda: (
+        import_module("llama_index.core.evaluation.retrieval.metrics").METRIC_REGISTRY
+    ),
 }
 
 

@@ -127,12 +127,47 @@ def _close(case: Case, _: int) -> bool:
     )
 
 
+def _repeats_liked(case: Case, k: int) -> bool:
+    """Whether a relevant item stands twice among the first k."""
+    liked = {(query, item) for query, item, _ in case.liked}
+    firsts = ((q, [item for item, _ in own[:k]]) for q, own in case.run.items())
+    return any(
+        first.count(item) > 1 and (query, item) in liked
+        for query, first in firsts
+        for item in first
+    )
+
+
+def _nothing_for_nothing(case: Case, _: int) -> bool:
+    """Whether a query has no relevant item, and nothing was retrieved for it."""
+    liked = {query for query, *_ in case.liked}
+    return any(query not in liked and query not in case.run for query in case.qrels)
+
+
 KNOWN = (
     Known(
         "*",
         "*",
         lambda case, _: not case.shared,
         "rankine refuses a run that shares no query with the judgements.",
+    ),
+    Known(
+        "llama_index",
+        "*",
+        lambda case, _: not case.qrels.keys().isdisjoint(case.empty),
+        "LlamaIndex refuses an empty list; here it counts as 0.",
+    ),
+    Known(
+        "mlflow",
+        "nDCG@k",
+        _repeats_liked,
+        "MLflow takes a relevant item that is repeated for another relevant item.",
+    ),
+    Known(
+        "mlflow",
+        "[Rn]*@k",
+        _nothing_for_nothing,
+        "MLflow counts a query with nothing to find and an empty list as 1.",
     ),
     Known(
         "sklearn",

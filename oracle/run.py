@@ -237,13 +237,14 @@ def report(found: dict[str, dict[str, Tally]]) -> None:
                 print(text)
     names = [metric for tallies in found.values() for metric in tallies]
     width = max(map(len, ("metric", *names)))
+    widest = max(map(len, ("tool", *found))) + 1
     heads = "".join(f"{head:>13}" for head in ("compared", *VERDICTS))
-    print(f"{'tool':13}{'metric':{width}}{heads}")
+    print(f"{'tool':{widest}}{'metric':{width}}{heads}")
     for tool, tallies in found.items():
         for metric, tally in tallies.items():
             counts = [tally.verdicts.total(), *(tally.verdicts[v] for v in VERDICTS)]
             cells = "".join(f"{cell:>13}" for cell in counts)
-            print(f"{tool:13}{metric:{width}}{cells}")
+            print(f"{tool:{widest}}{metric:{width}}{cells}")
 
 
 def main() -> int:

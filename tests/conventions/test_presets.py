@@ -32,7 +32,10 @@ NAMED = (
     "rankine", "trec_eval", "trec_eval-9", "pytrec_eval", "ir_measures", "ranx",
     "jurity", "ranksys", "relison", "elliot", "recommenders", "rectools", "replay",
     "lenskit", "torchmetrics", "sklearn", "spark", "recbole", "implicit", "cornac",
-    "recmetrics", "surprise", "notebook",
+    "recmetrics", "beir", "mteb", "mteb-2.18", "sentence_transformers",
+    "sentence_transformers-5", "llama_index", "llama_index-0.12.2", "haystack",
+    "haystack-3.0", "mlflow", "ragas", "opensearch", "elasticsearch", "vespa",
+    "surprise", "notebook",
 )  # fmt: skip
 
 

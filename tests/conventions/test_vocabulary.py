@@ -176,7 +176,7 @@ def test_a_saved_result_with_the_old_words_is_read() -> None:
     [
         ("gain", "exponentail", "binary, linear, exponential, exponential_rel"),
         ("discount", "log", "log2, jk"),
-        ("ideal", "judged_al", "judged@k, judged, k_ones, given@k"),
+        ("ideal", "judged_al", "judged@k, judged, judged@list, k_ones, given@k"),
     ],
 )
 def test_a_refusal_lists_the_words_that_are_used_now(

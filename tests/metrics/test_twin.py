@@ -88,7 +88,7 @@ DISCOUNTS: dict[str, Discount] = {
     "discount=reciprocal": reciprocal,
     "discount=none": undiscounted,
 }
-IDEALS = ("judged@k", "judged", "k_ones", "retrieved", "given@k")
+IDEALS = ("judged@k", "judged", "judged@list", "k_ones", "retrieved", "given@k")
 
 
 def at(k: int | None) -> str:

@@ -245,6 +245,8 @@ def ndcg(
     best = sorted((gain(grade) for grade in query.pool), reverse=True)
     if ideal == "judged@k":
         best = best[:k]
+    elif ideal == "judged@list":
+        best = best[: max(len(query.first(k)), 1)]
     elif ideal == "k_ones":
         best = best[:1] * query.cutoff(k)
     elif ideal == "given@k":

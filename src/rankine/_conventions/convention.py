@@ -107,7 +107,9 @@ class Convention:
     gain_below_threshold: bool = True
     negative: Literal["zero", "error", "keep"] = "zero"
     discount: Literal["log2", "jk"] = "log2"
-    ideal: Literal["judged@k", "judged", "k_ones", "given@k"] = "judged@k"
+    ideal: Literal["judged@k", "judged", "judged@list", "k_ones", "given@k"] = (
+        "judged@k"
+    )
     queries: Literal["qrels", "run", "both"] = "qrels"
     missing_run: Literal["zero", "error"] = "zero"
     empty_truth: Literal["zero", "skip", "one", "nan", "error"] = "zero"

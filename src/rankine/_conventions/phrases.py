@@ -61,6 +61,7 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("discount", "jk"): "discounts by log2(rank) from rank 2 on",
     ("ideal", "judged@k"): "cuts the ideal list at k",
     ("ideal", "judged"): "does not cut the ideal list at k",
+    ("ideal", "judged@list"): "cuts the ideal list where the list ends",
     ("ideal", "k_ones"): "assumes an ideal list of k relevant items",
     ("ideal", "given@k"): "uses the judgements in the order given as the ideal list",
     ("queries", "qrels"): "averages over all judged {units}",

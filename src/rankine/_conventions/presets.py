@@ -35,6 +35,32 @@ _OF_RANKSYS: dict[str, Any] = {
 _NDEVAL: dict[str, Any] = {"tie": "id_asc", "score_bits": 64, "without": "zero"}
 _POOLED_AUC = {"scope": "pooled", "universe": "matched"}
 _TEN_SAMPLES = {"sample": 10_000, "runs": 10, "seed": 1}
+_OF_LISTS: dict[str, Any] = {**_BY_ORDER, "threshold": ABOVE_ZERO}
+_HAYSTACK = Convention(**_OF_LISTS | {"duplicates": "set"}, ideal="judged")
+_LLAMA_INDEX = Convention(
+    **_OF_LISTS,
+    p_den="list",
+    gain="binary",
+    ideal="judged",
+    missing_run="error",
+    empty_truth="error",
+    overrides={"P": {"duplicates": "last"}, "R": {"duplicates": "set"}},
+)
+_MTEB = Convention(
+    score_bits=32,
+    queries="both",
+    decimals=5,
+    overrides={"RR": {"score_bits": 64, "queries": "run", "decimals": None}},
+)
+_SENTENCE_TRANSFORMERS = Convention(
+    tie="id_asc",
+    duplicates="count",
+    threshold=ABOVE_ZERO,
+    ap_den="min_k_R",
+    gain="binary",
+    empty_truth="skip",
+)
+_GIVEN_TIES: dict[str, Any] = {"tie": "input", "score_bits": 64}
 _RANKSYS = Convention(
     **_BY_ORDER,
     gain="exponential_rel",
@@ -302,6 +328,52 @@ PRESETS: dict[str, Convention] = {
             "Novelty": {"divisor": "k"},
         },
     ),
+    "beir": Convention(
+        score_bits=32,
+        queries="both",
+        decimals=5,
+        overrides={
+            metric: _GIVEN_TIES | {"queries": "qrels"} for metric in ("RR", "Success")
+        },
+    ),
+    "mteb": _MTEB,
+    # Up to 2.18, equal scores stayed in the given order in MRR.
+    "mteb-2.18": _MTEB.replace(
+        overrides={"RR": {**_MTEB.overrides["RR"], "tie": "input"}}
+    ),
+    "sentence_transformers": _SENTENCE_TRANSFORMERS,
+    # Up to 5.7, equal scores stayed in the order of a heap.
+    "sentence_transformers-5": _SENTENCE_TRANSFORMERS.replace(tie="input"),
+    "llama_index": _LLAMA_INDEX,
+    # Up to 0.12.2, the ideal list was as long as the list.
+    "llama_index-0.12.2": _LLAMA_INDEX.replace(ideal="k_ones"),
+    "haystack": _HAYSTACK,
+    # Up to 3.0, a repeated document counted each time, and MAP divided by the hits.
+    "haystack-3.0": _HAYSTACK.replace(
+        duplicates="count", ap_den="hits", overrides={"R": {"duplicates": "set"}}
+    ),
+    "mlflow": Convention(
+        **_OF_LISTS,
+        p_den="list",
+        gain="binary",
+        ideal="judged@list",
+        overrides={"R": {"duplicates": "set"}, "nDCG": {"duplicates": "set"}},
+    ),
+    "ragas": Convention(
+        **_OF_LISTS,
+        p_den="list",
+        ap_den="hits",
+        gain="binary",
+        overrides={
+            "P": {"duplicates": "last", "queries": "both", "empty_list": "skip"},
+            "R": {"duplicates": "set", "empty_truth": "skip"},
+        },
+    ),
+    "opensearch": Convention(**_OF_LISTS, p_den="list", gain="exponential"),
+    "elasticsearch": Convention(
+        order="given", p_den="list", gain="exponential", ideal="judged@list"
+    ),
+    "vespa": Convention(**_OF_LISTS, ap_den="min_k_R", empty_truth="skip"),
     "surprise": Convention(nothing="error", overrides={"FCP": {"weighing": "users"}}),
     "notebook": Convention(
         ap_den="none",
@@ -378,7 +450,7 @@ def conventions() -> Conventions:
     """Return every named convention, with a sentence on what each tool does.
 
     >>> len(conventions())
-    23
+    37
     >>> conventions().about("ranx").checked
     '0.3.21'
     """

@@ -62,6 +62,24 @@ _NEW_IN_TREC_10 = {
     "DCG": "dcg", "RBP": "rbp", "RBPResidual": "rbp_resid", "Unjudged": "unj",
 }  # fmt: skip
 
+_OF_MTEB = {
+    "P": "precision", "R": "recall", "AP": "map", "nDCG": "ndcg", "RR": "mrr",
+    "Success": "hit_rate",
+}  # fmt: skip
+_OF_SENTENCE_TRANSFORMERS = {
+    "P": "precision", "R": "recall", "AP": "map", "nDCG": "ndcg", "RR": "mrr",
+    "Success": "accuracy",
+}  # fmt: skip
+_OF_LLAMA_INDEX = {
+    "P": "precision", "R": "recall", "AP": "ap", "nDCG": "ndcg", "RR": "mrr",
+    "Success": "hit_rate",
+}  # fmt: skip
+_OF_HAYSTACK = {
+    "R": "DocumentRecallEvaluator, multi_hit", "AP": "DocumentMAPEvaluator",
+    "nDCG": "DocumentNDCGEvaluator", "RR": "DocumentMRREvaluator",
+    "Success": "DocumentRecallEvaluator, single_hit",
+}  # fmt: skip
+
 TOOLS: dict[str, Tool] = {
     "rankine": Tool(
         title="rankine",
@@ -353,6 +371,116 @@ TOOLS: dict[str, Tool] = {
             "Novelty": "novelty",
         },
         unlike={"ILD": "intra_list_similarity"},
+    ),
+    "beir": Tool(
+        title="BEIR",
+        does="Runs trec_eval 9 in memory and rounds to 5 decimals; MRR and accuracy "
+        "keep the given order among equal scores.",
+        checked="2.2.0",
+        calls={
+            "P": "P", "R": "Recall", "AP": "MAP", "nDCG": "NDCG", "RR": "MRR",
+            "Success": "Accuracy",
+        },
+        unlike={"Unjudged": "Hole"},
+    ),
+    "mteb": Tool(
+        title="MTEB",
+        does="Runs trec_eval 9 in memory and rounds to 5 decimals, but not MRR, which "
+        "compares scores as 64-bit floats.",
+        checked="2.26.24",
+        calls=_OF_MTEB,
+    ),
+    "mteb-2.18": Tool(
+        title="MTEB 2.18",
+        does="MRR keeps the given order among equal scores, as in all versions up to "
+        "2.18.",
+        checked="2.18.0",
+        calls=_OF_MTEB,
+    ),
+    "sentence_transformers": Tool(
+        title="sentence-transformers",
+        does="Puts the smaller id first among equal scores and divides AP by "
+        "min(k, R).",
+        checked="6.2.0",
+        calls=_OF_SENTENCE_TRANSFORMERS,
+    ),
+    "sentence_transformers-5": Tool(
+        title="sentence-transformers 5",
+        does="Leaves the order of equal scores open, as in all versions up to 5.7.",
+        checked="5.1.0",
+        calls=_OF_SENTENCE_TRANSFORMERS,
+        open_ties=2,
+    ),
+    "llama_index": Tool(
+        title="LlamaIndex",
+        does="Counts a repeated node each time in AP and NDCG, does not cut the ideal "
+        "list, and refuses empty lists.",
+        checked="llama-index-core 0.14.25",
+        calls=_OF_LLAMA_INDEX,
+    ),
+    "llama_index-0.12.2": Tool(
+        title="LlamaIndex 0.12.2",
+        does="Takes an ideal list of relevant nodes only, as long as the list, as in "
+        "all versions up to 0.12.2.",
+        checked="llama-index-core 0.12.1",
+        calls=_OF_LLAMA_INDEX,
+        uncut=frozenset({"nDCG"}),
+    ),
+    "haystack": Tool(
+        title="Haystack",
+        does="Counts a repeated document once, at its first rank, and does not cut the "
+        "ideal list.",
+        checked="3.4.0",
+        calls=_OF_HAYSTACK,
+    ),
+    "haystack-3.0": Tool(
+        title="Haystack 3.0",
+        does="Counts a repeated document each time, and divides AP by the hits, as in "
+        "all versions up to 3.0.",
+        checked="2.31.0",
+        calls=_OF_HAYSTACK,
+    ),
+    "mlflow": Tool(
+        title="MLflow",
+        does="Cuts the ideal list where the list ends, so that short lists look good, "
+        "and divides precision by the length of the list.",
+        checked="3.17.2",
+        calls={"P": "precision_at_k", "R": "recall_at_k", "nDCG": "ndcg_at_k"},
+    ),
+    "ragas": Tool(
+        title="Ragas",
+        does="Takes precision and recall of sets of ids; context precision is AP "
+        "divided by the hits.",
+        checked="0.4.3",
+        calls={
+            "P": "id_based_context_precision", "R": "id_based_context_recall",
+            "AP": "context_precision",
+        },
+    ),
+    "opensearch": Tool(
+        title="OpenSearch",
+        does="Counts a repeated document each time and rounds the number of each query "
+        "to 2 decimals, which is not imitated here.",
+        checked="the source code of search-relevance 3.1",
+        calls={
+            "P": "Precision", "R": "Recall", "AP": "MAP", "nDCG": "NDCG", "RR": "MRR",
+            "DCG": "DCG",
+        },
+    ),
+    "elasticsearch": Tool(
+        title="Elasticsearch",
+        does="Cuts the ideal list where the list ends; gains are 2^rating - 1.",
+        checked="the source code of rank-eval 8",
+        calls={
+            "P": "precision", "R": "recall", "nDCG": "dcg", "DCG": "dcg",
+            "RR": "mean_reciprocal_rank", "ERR": "expected_reciprocal_rank",
+        },
+    ),
+    "vespa": Tool(
+        title="pyvespa",
+        does="Takes hits in the order given and divides AP by min(k, R).",
+        checked="1.2.9",
+        calls=_OF_SENTENCE_TRANSFORMERS,
     ),
     "surprise": Tool(
         title="Surprise",

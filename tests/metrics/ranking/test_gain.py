@@ -220,6 +220,16 @@ def test_dcg(
         pytest.param(
             "a x", TWO, {"k": 1, "ideal": "judged"}, 1 / (1 + 1 / log2(3)), id="judged"
         ),
+        pytest.param("a", TWO, {"k": 2, "ideal": "judged@list"}, 1, id="judged@list"),
+        pytest.param(
+            "x a y", TWO, {"k": 2, "ideal": "judged@list"},
+            (1 / log2(3)) / (1 + 1 / log2(3)), id="judged@list-at-k",
+        ),
+        pytest.param(
+            "b x", {"a": 1, "b": 2, "c": 3}, {"ideal": "judged@list"},
+            2 / (3 + 2 / log2(3)), id="judged@list-no-cut-off",
+        ),
+        pytest.param("", TWO, {"ideal": "judged@list"}, 0, id="empty-run-judged@list"),
         pytest.param(
             "a x", TWO, {"k": 3, "ideal": "k_ones"},
             1 / (1 + 1 / log2(3) + 1 / log2(4)), id="k_ones",
@@ -284,7 +294,7 @@ def test_ndcg(
 
 
 @pytest.mark.parametrize(
-    "ideal", ["judged@k", "judged", "k_ones", "retrieved", "given@k"]
+    "ideal", ["judged@k", "judged", "judged@list", "k_ones", "retrieved", "given@k"]
 )
 def test_ndcg_of_a_query_does_not_depend_on_other_queries(ideal: str) -> None:
     qrels = {"q": {"a": 3}, "r": {"a": 1, "b": 1}, "s": {"a": 0}}

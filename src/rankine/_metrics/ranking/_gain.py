@@ -28,11 +28,11 @@ Gain: TypeAlias = (
 )
 TableGain: TypeAlias = Literal["linear"] | Mapping[float, float]
 Discount = Literal["log2", "log", "jk", "reciprocal", "none"]
-Ideal = Literal["judged@k", "judged", "k_ones", "retrieved", "given@k"]
+Ideal = Literal["judged@k", "judged", "judged@list", "k_ones", "retrieved", "given@k"]
 
 _GAINS = ("linear", "exponential", "exponential_rel", "binary")
 _DISCOUNTS = ("log2", "log", "jk", "reciprocal", "none")
-_IDEALS = ("judged@k", "judged", "k_ones", "retrieved", "given@k")
+_IDEALS = ("judged@k", "judged", "judged@list", "k_ones", "retrieved", "given@k")
 _SHORT = 1000  # a rank that every table of divisors reaches
 _STEEPEST = 60
 """The largest grade whose exponential gain is still exact enough to be added up."""
@@ -164,12 +164,17 @@ def ideal_sum(
     ideal: str,
 ) -> Floats:
     """Sum the discounted gains of the ideal list."""
-    if ideal == "retrieved":
-        worth = _worth(table, table.grade, gain, rel)
-        order = np.lexsort((-worth, table.query))
-        rank = position(table.query) + 1
-        query, top = table.query, worth[order]
-        inside = (rank <= k if k is not None else rank > 0) & (top > 0)
+    if ideal in {"retrieved", "judged@list"}:
+        source = table if ideal == "retrieved" else table.pool
+        query = source.query
+        worth = _worth(table, source.grade, gain, rel)
+        top = worth[np.lexsort((-worth, query))]
+        rank = position(query) + 1
+        # An empty list gains nothing of something: 0, and not undefined.
+        ends = np.maximum(table.length(), 1)
+        inside = rank <= (ends if k is None else np.minimum(ends, k))[query]
+        if ideal == "retrieved":
+            inside &= top > 0
         return table.per_query(
             query[inside], discounted(top[inside], rank[inside], discount, base)
         )
@@ -389,7 +394,9 @@ def ndcg(
         discount: ``log2``, ``log``, ``jk``, ``reciprocal`` or ``none``, as in DCG.
         base: the base of the logarithm, for ``log`` and ``jk``.
         ideal: the list to divide by: ``judged@k``; ``judged``, not cut at k (Jurity);
-            ``k_ones``, the query's best gain at all k ranks (RecTools);
+            ``judged@list``, cut where the list ends if that is before k
+            (Elasticsearch); ``k_ones``, the query's best gain at all k ranks
+            (RecTools);
             ``retrieved``, only the items of this list (torchmetrics); ``given@k``,
             judged items in the order given (Spark with grades).
         rel: grades below this have no gain.
@@ -434,7 +441,7 @@ def ndcg(
     finite = np.isfinite(value)
     if not all_true(finite):
         value[~finite] = np.nan
-    whole = ideal in {"judged@k", "judged"} and not table.keep_negative
+    whole = ideal in {"judged@k", "judged", "judged@list"} and not table.keep_negative
     if ties == "average" and whole:
         # A mean of weights may be larger than their sum in order by a rounding.
         value = np.minimum(value, 1)
