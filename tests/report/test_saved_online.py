@@ -285,6 +285,7 @@ def changed(result: Any, *path: Any, value: Any) -> str:
         (("saved", "details", "p"), [0.5, 0.5], r"details.p has 2 entries, not 1"),
         (("saved", "details", "n"), [1.5], r"details.n\[0\] is not a whole number"),
         (("srm", "shares"), {"A": 1}, "srm.shares.B is missing"),
+        (("saved", "details", "variant"), ["C"], r"variant\[0\] is not a variant that"),
     ],
 )
 def test_damage_of_a_test_is_told_with_its_place(

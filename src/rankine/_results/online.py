@@ -109,6 +109,9 @@ def read_test(node: Node) -> ABTest:
     effects = _frame(details, types, _OPTIONAL)
     if effects.is_empty():
         details.refuse("has no effects")
+    for place, variant in enumerate(effects["variant"]):
+        if variant not in srm.counts:
+            details["variant"].parts()[place].refuse("is not a variant that has users")
     quantiles = node["quantiles"].entries()
     return ABTest(
         effects,
