@@ -112,7 +112,7 @@ def test_a_folder_named_for_a_missing_value_has_none(tmp_path: Path) -> None:
     folder.mkdir()
     RUN.drop("user").write_parquet(folder / "0.parquet")
 
-    with pytest.raises(DataError, match="rows 0, 1: 2 query ids are missing"):
+    with pytest.raises(DataError, match="rows 0, 1: 2 user ids are missing"):
         rk.evaluate(QRELS, tmp_path, "RR")
 
 

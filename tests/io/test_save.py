@@ -117,7 +117,9 @@ def outcome(qrels: Any, run: Any) -> Any:
     try:
         ev = rk.evaluate(qrels, run, METRICS)
     except RankineError as error:
-        return type(error), str(error).partition(";")[0]
+        # A file of RecBole calls its queries users.
+        said = str(error).partition(";")[0].replace("judged users", "judged queries")
+        return type(error), said
     return ev.mean, sorted(ev.per_query.rows(), key=str)
 
 
