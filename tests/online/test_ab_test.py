@@ -233,6 +233,30 @@ def test_guardrails_by_hand(
     assert test.table["p"].item() == pytest.approx(expected)
 
 
+def test_a_guardrail_of_which_nobody_said_what_is_better() -> None:
+    # More errors pass a guardrail for which more is better.
+    said = "y: higher is taken as better; better={'y': 'lower'} or --better y=lower"
+
+    assert any(said in note for note in ab(SMALL, {"y": "y"}, margin={"y": 1}).notes)
+    told: dict[str, Any] = {"margin": {"y": 1}, "better": {"y": "lower"}}
+    for options in (told, {}):
+        notes = ab(SMALL, {"y": "y"}, **options).notes
+        assert not any("is taken as better" in note for note in notes)
+
+
+def test_no_note_on_money_or_on_the_metrics_of_the_guide() -> None:
+    log = rk.online.generate(100, seed=1, variants={"A": {}, "B": {}}).events
+    metrics = {"revenue_per_user": "revenue", "ctr": "ctr", "acts": "actions"}
+
+    notes = rk.online.ab_test(
+        log, control="A", metrics=metrics, margin=dict.fromkeys(metrics, "10%")
+    ).notes
+
+    said = [note for note in notes if "is taken as better" in note]
+    assert len(said) == 1
+    assert said[0].startswith("acts: higher is taken as better; better={'acts'")
+
+
 @pytest.mark.parametrize(
     ("shift", "better", "margin", "verdict"),
     [

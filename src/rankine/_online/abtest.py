@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rankine._online.cohort import Cohort
     from rankine._online.inputs import Input
+    from rankine._online.variants import Margin
 
 _ALWAYS = ("holm", "bonferroni", "none")
 _LIFTS = ("delta", "fieller")
@@ -201,8 +202,24 @@ def ab_test(
         cohort = cohort.noted(_RETURNING)
     if winsorize is not None:
         cohort = cohort.winsorized(winsorize).noted(_NO_SEQUENCE)
-    test = compared(cohort, settings, margins_of(margin, cohort), ratio)
+    margins = margins_of(margin, cohort)
+    cohort = cohort.noted(*_assumed(cohort, margins))
+    test = compared(cohort, settings, margins, ratio)
     return test if winsorize is None else _without_sequences(test)
+
+
+def _assumed(cohort: Cohort, margins: Mapping[str, Margin]) -> list[str]:
+    """Name the guardrails of which nobody said that higher is better.
+
+    One that counts errors would pass when they rise.
+    """
+    names = [each.name for each in cohort.measures if each.assumed]
+    guards = [name for name in names if name in margins]
+    if not guards:
+        return []
+    one = guards[0]
+    other = f"better={{{one!r}: 'lower'}} or --better {one}=lower turns it round"
+    return [f"{', '.join(guards)}: higher is taken as better; {other}"]
 
 
 def _check_segment(

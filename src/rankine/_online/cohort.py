@@ -94,7 +94,12 @@ class Cohort:
             if measure.name in cap:
                 self._check_cap(measure, cap[measure.name])
         measures = tuple(
-            replace(each, cap=cap.get(each.name), higher=higher[each.name])
+            replace(
+                each,
+                cap=cap.get(each.name),
+                higher=higher[each.name],
+                assumed=each.assumed and each.name not in better,
+            )
             for each in self.measures
         )
         return replace(self, measures=measures)
@@ -164,6 +169,7 @@ def cohort_of_log(
             higher=metric.higher_is_better,
             over=metric.over if metric.is_share else "",
             says=sums.definitions[name],
+            assumed=metric.assumed,
         )
         for name, metric in sums.metrics.items()
     )

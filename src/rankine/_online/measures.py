@@ -31,6 +31,7 @@ class Measure:
         cap: the largest y of a user; larger ones are cut to it.
         cap_x: the same for x.
         higher: whether higher is better; None if neither is.
+        assumed: whether higher is taken for better without anybody's word.
         over: what is wrong where y is above x, if it is a share; otherwise empty.
         says: how it is defined, in words.
     """
@@ -45,6 +46,7 @@ class Measure:
     higher: bool | None = True
     over: str = ""
     says: str = ""
+    assumed: bool = False
 
     @property
     def columns(self) -> list[str]:

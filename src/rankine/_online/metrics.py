@@ -51,6 +51,7 @@ class OnlineMetric:
         needs: kinds of events, and parts of them, without which it is left out.
         bounds: the smallest and the largest value.
         higher_is_better: None if neither is.
+        assumed: whether higher is taken for better without anybody's word.
         rules: the rules that define it, besides those of the columns that it reads.
         over: what is wrong where the numerator is above the denominator.
         usual: whether it is computed unless others are asked for.
@@ -75,6 +76,7 @@ class OnlineMetric:
     lacks: Mapping[str, str] = field(default_factory=dict)
     after_days: int | None = None
     settled: str = ""
+    assumed: bool = False
 
     @property
     def counts_users(self) -> bool:
@@ -325,6 +327,7 @@ def own(name: str, given: Any) -> OnlineMetric:
         (0 if counts else float("-inf"), float("inf")),
         higher_is_better=y not in _LOWER,
         quantile=quantile,
+        assumed=y not in {*_LOWER, *AMOUNTS},
     )
 
 

@@ -205,5 +205,7 @@ def _measures(
                 raise ParameterError(msg)
             before = first, second
         says = in_words(y, x, quantile)
-        measures.append(Measure(str(name), y, x, before, quantile, says=says))
+        measures.append(
+            Measure(str(name), y, x, before, quantile, says=says, assumed=True)
+        )
     return tuple(measures)
