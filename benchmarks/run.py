@@ -17,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks import work
 from benchmarks.cases import RECENT
+from benchmarks.fusing import FUSIONS
 from benchmarks.lists import BEYOND, OF_FRAMES, OF_RECTOOLS, OTHER, TOPICS
 
 CASES = Path(__file__).with_name("cases.py")
@@ -234,12 +235,15 @@ def _comparing(_: str) -> None:
 
 
 def _fusion(_: str) -> None:
-    print("\nFusion of 5 runs of 1,000 x 1,000, that were read")
-    for name, theirs in (("rrf", "rrf"), ("combmnz", "mnz")):
-        ours = run_case("fused_rankine", name)["seconds"]
-        row(f"rankine, {name}, min-max", ours)
-        peer = run_case("fused_ranx", theirs)["seconds"]
-        row(f"ranx, {theirs}, min-max", peer, ours, "(10)")
+    print("\nFusion of runs, scores by min-max, seconds of all cores together")
+    for name, theirs, form, *numbers in FUSIONS:
+        sizes = [str(number) for number in numbers]
+        n_runs, n_queries, n_shown = numbers
+        what = f"{name}, {n_runs} x {n_queries:,} x {n_shown:,}, {form}"
+        ours = run_case("fused_rankine", name, form, *sizes)["seconds"]
+        row(f"rankine, {what}", ours)
+        peer = run_case("fused_ranx", theirs, form, *sizes)["seconds"]
+        row(f"ranx, {theirs}", peer, ours, "(10)")
 
 
 def _experiment(_: str) -> None:

@@ -61,9 +61,9 @@ def permutation(n: int) -> list[int]:
     return order
 
 
-def runs_to_fuse(n: int = 5) -> list[pl.DataFrame]:
-    """Return runs of 1,000 queries and 1,000 of 3,000 items each, best first."""
-    n_queries, n_shown, n_found = 1000, 1000, 3000
+def runs_to_fuse(n: int, n_queries: int, n_shown: int) -> list[pl.DataFrame]:
+    """Return runs that show, for each query, a third of the same items, best first."""
+    n_found = 3 * n_shown
     rng = np.random.default_rng(6)
     found = rng.integers(0, 8_841_823 - n_found * 2900, n_queries)
     runs = []

@@ -97,6 +97,22 @@ def test_queries_that_some_runs_lack_are_fused_from_the_others() -> None:
     assert "1 query not in b ('q2'): fused from the other runs" in run.notes
 
 
+def test_a_run_without_an_item_of_another_is_noted() -> None:
+    """Its ids may be those of other things, such as passages instead of documents."""
+    other = {"q1": {"A": 1}, "q2": {"B": 1}}
+    said = "no item of c is in another run for the same query"
+
+    assert said in str(rk.fuse({"a": A, "b": B, "c": other}).notes)
+    assert said not in str(rk.fuse({"a": A, "b": B, "c": {"q1": {"x": 1}}}).notes)
+    assert "no item of" not in str(rk.fuse({"a": A, "b": B}).notes)
+
+
+def test_an_item_of_another_query_is_another_item() -> None:
+    run = rk.fuse([{"q": {"a": 1}, "r": {"b": 1}}, {"q": {"b": 1}, "r": {"a": 1}}])
+
+    assert "no item of run 1 is in another run for the same query" in str(run.notes)
+
+
 def test_an_empty_list_is_a_list() -> None:
     """Borda gives its points to all items alike; a run without the query gives none."""
     empty, lacking = {"q1": {}, "q2": {"a": 1}}, {"q2": {"a": 1}}
@@ -122,6 +138,31 @@ def test_equal_scores_are_in_the_order_of_all_runs() -> None:
     run = {"q": {9: 1, 10: 1, 100: 1}}
 
     assert list(fused([run, run], "rrf")["q"]) == [9, 100, 10]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 8, 9, 40])
+@pytest.mark.parametrize("kind", [int, str])
+def test_ties_of_any_size_are_in_the_order_of_all_runs(size: int, kind: type) -> None:
+    """Ties beside each other, in each query others, and rows between them."""
+    rng = np.random.default_rng(size)
+    ids = rng.permutation(1000)[: 3 * size + 1].tolist()
+    levels = [2.0] * size + [1.5] + [1.0] * size + [0.0] * size
+    run = {
+        query: dict(zip(map(kind, rng.permutation(ids).tolist()), levels, strict=True))
+        for query in ("p", "q")
+    }
+
+    found = fused([run, run], "combmax", norm=None)
+
+    for query, own in run.items():
+        by_text = sorted(own, key=lambda item: (own[item], str(item)), reverse=True)
+        assert list(found[query]) == by_text
+
+
+def test_equal_scores_of_different_queries_are_no_tie() -> None:
+    run = {"p": {"a": 1}, "q": {}, "r": {"b": 1}, "s": {"c": 1}, "t": {}}
+
+    assert fused([run, run], "combmax", norm=None) == run
 
 
 def test_names_of_runs(tmp_path: Path) -> None:
@@ -232,6 +273,26 @@ def test_an_item_twice_in_a_list_is_refused() -> None:
             {"a": A, "b": {"q1": {"a": 1e308, "b": -1e308}}},
             {"method": "combsum"},
             "norm='min-max' needs scores that are not too large to be subtracted",
+        ),
+        (
+            {"a": {"q1": {"a": 1e308}}, "b": {"q1": {"a": 1e308}}},
+            {"method": "combsum", "norm": None},
+            "combsum gives a number that is too large for query 'q1'; give smaller sco",
+        ),
+        (
+            {name: {"q1": {"a": 1e308 * (-1) ** (name > "b")}} for name in "abcd"},
+            {"method": "combsum", "norm": None},
+            "combsum gives a number that is too large for query 'q1'",
+        ),
+        (
+            {"a": A, "b": A},
+            {"method": "combgmnz", "gamma": 1e9},
+            "combgmnz gives a number that is too large for query 'q1'",
+        ),
+        (
+            {"a": A, "b": A},
+            {"method": "wsum", "weights": [1e308, 1e308]},
+            "wsum gives a number that is too large for query 'q1'",
         ),
     ],
 )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -175,6 +179,57 @@ def test_permuted_rows_change_no_bit(
     found = fused(frames, method, **options(method, norm))
 
     assert found == fused(drawn, method, **options(method, norm))
+
+
+@given(choice=choices, drawn=runs(3), seed=st.integers(0, 99))
+def test_the_order_of_dicts_changes_no_bit(
+    choice: Choice, drawn: list[Data], seed: int
+) -> None:
+    method, norm = choice
+    rng = random.Random(seed)  # noqa: S311 - data, not secrets
+    turned = [
+        {
+            query: dict(rng.sample([*own.items()], len(own)))
+            for query, own in run.items()
+        }
+        for run in drawn
+    ]
+
+    found = fused(turned, method, **options(method, norm))
+    expected = fused(drawn, method, **options(method, norm))
+
+    assert [*map(list, found.values())] == [*map(list, expected.values())]
+    assert found == expected
+
+
+_IN_A_PROCESS = """
+import rankine as rk
+from tests.fusion.fused import CHOICES, PARAMETERS
+runs = [
+    {q: {f"{q}{n * n % step}": n % 5 + 1 for n in range(9)} for q in "pqr"}
+    for step in (7, 11, 13)
+]
+for method, norm in CHOICES:
+    print(rk.fuse(runs, method, norm=norm, **PARAMETERS[method]).to_dict())
+"""
+
+
+@pytest.mark.slow
+def test_the_seed_of_hashes_changes_no_bit() -> None:
+    """Sets of texts have another order in each process, unless the seed is given."""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", _IN_A_PROCESS],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+
+    assert len(found) == 1
+    assert found.pop().count(b"\n") == len(CHOICES)
 
 
 @given(choice=choices, drawn=runs(3))

@@ -261,6 +261,7 @@ def test_other_spellings_of_a_normalisation() -> None:
             "the weight of c must be a number at least 0, got -1",
         ),
         ({"weights": [0, 0, 0]}, "weights are all 0; give at least one run a weight"),
+        ({"weights": {1, 2, 3}}, "weights must be {run: number} or a list of numbers"),
         ({"weights": 3}, "weights must be {run: number} or a list of numbers, got 3"),
         ({"depth": 0}, "depth must be a positive integer or None, got 0"),
     ],

@@ -105,7 +105,7 @@ def fuse_runs(
             tell(sources[name])
     joined = join(sources, recipe.depth)
     votes, notes = recipe.votes(joined)
-    return fused(joined, recipe, recipe.scores(votes), notes)
+    return fused(joined, recipe, recipe.scores(joined, votes), notes)
 
 
 def fused(joined: Joined, recipe: Recipe, scores: Floats, notes: Sequence[str]) -> Run:

@@ -161,7 +161,7 @@ def join(runs: Mapping[str, Source], depth: int | None) -> Joined:
         queries,
         items,
         places[votes.row[votes.starts[:-1]]],
-        (*notes, *of_queries, *of_items, *doubts, *said),
+        (*notes, *of_queries, *of_items, *doubts, *said, *_apart(names, votes)),
         n_places.pop() if len(n_places) == 1 else None,
         all(source.is_matrix for source in sources),
         unit,
@@ -190,6 +190,22 @@ def _missing(
                 "from the other runs"
             )
     return said
+
+
+def _apart(names: Sequence[str], votes: Votes) -> list[str]:
+    """Say which runs have no item in common with others: their ids may be of others."""
+    n_votes = np.diff(votes.starts)
+    shared = votes.run[np.repeat(n_votes > 1, n_votes)]
+    n_rows, n_shared = (
+        np.bincount(run, minlength=len(names)) for run in (votes.run, shared)
+    )
+    apart = [
+        names[run] for run in np.flatnonzero((n_rows > 0) & (n_shared == 0)).tolist()
+    ]
+    return [
+        f"no item of {name} is in another run for the same query; are ids of one kind?"
+        for name in apart
+    ]
 
 
 def _ballots(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from rankine._fusion.join import Joined
 
 _LEAST = 2
+_NO_ORDER = (str, bytes, AbstractSet)
+"""What can be gone through, but is no list of numbers."""
 INSTEAD = "a method that reads ranks, such as rrf"
 
 
@@ -56,9 +59,19 @@ class Recipe:
         notes = _flat_notes(joined.votes.ballots, norm) if norm.by_spread else []
         return votes.scored(score, rest), notes
 
-    def scores(self, votes: Votes) -> Floats:
-        """Return the fused score of each candidate."""
-        return self.method.kernel(votes, **self.parameters)
+    def scores(self, joined: Joined, votes: Votes) -> Floats:
+        """Return the fused score of each candidate, by votes as it reads them."""
+        with np.errstate(over="ignore", invalid="ignore"):  # which is refused
+            scores = self.method.kernel(votes, **self.parameters)
+        odd = np.flatnonzero(~np.isfinite(scores))
+        if len(odd):
+            query = joined.queries[int(votes.query[odd[0]])]
+            msg = (
+                f"{self.method.name} gives a number that is too large for query "
+                f"{query!r}; give smaller scores or parameters, or {INSTEAD}"
+            )
+            raise DataError(msg)
+        return scores
 
     def plain(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the parameters as users write them, with weights by run."""
@@ -156,7 +169,7 @@ def weights_of(weights: Any, names: Sequence[str]) -> Floats:
             msg = f"weights lacks {', '.join(lacking)}; give each run a weight"
             raise ParameterError(msg)
         weights = [weights[name] for name in names]
-    elif isinstance(weights, (str, bytes)) or not hasattr(weights, "__iter__"):
+    elif isinstance(weights, _NO_ORDER) or not hasattr(weights, "__iter__"):
         msg = f"weights must be {{run: number}} or a list of numbers, got {weights!r}"
         raise ParameterError(msg)
     weights = list(weights)

@@ -159,15 +159,17 @@ def tune_runs(
     trials = Trials(job, truth, joined)
     single = {name: job.evaluate(truth, run, name) for name, run in sources.items()}
     of_runs = np.array([trials.of(evaluation) for evaluation in single.values()])
-    values = np.array([trials.values(recipe.scores(votes)) for recipe in recipes])
+    values = np.array(
+        [trials.values(recipe.scores(joined, votes)) for recipe in recipes]
+    )
     fold = _folds(trials.ids, values, folds, settings.seed)
     final = _best(sign * values)
     picked = [_best(sign * values[:, fold != number]) for number in range(folds)]
-    scores = recipes[final].scores(votes)
+    scores = recipes[final].scores(joined, votes)
     mixed = scores.copy()
     for number, which in enumerate(picked):
         of_fold = trials.of_queries(fold == number)
-        mixed[of_fold] = recipes[which].scores(votes)[of_fold]
+        mixed[of_fold] = recipes[which].scores(joined, votes)[of_fold]
     name = "fused" if "fused" not in named else f"fused by {recipes[0].method.name}"
     lists = joined.run(mixed, options.depth, name, notes)
     held_out = job.evaluate(truth, lists, name)
