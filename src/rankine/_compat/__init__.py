@@ -1,4 +1,6 @@
 """Other libraries' interfaces over our own numbers.
 
-`pytrec_eval` has the evaluator of pytrec_eval-terrier, and what stands beside it.
+- `pytrec_eval`: the evaluator of pytrec_eval-terrier, and what stands beside it.
+- `trec_eval`: the arguments of trec_eval, and its lines.
+- `preferences`: how many preferences a ranking fulfils.
 """
