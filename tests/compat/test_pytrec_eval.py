@@ -87,7 +87,9 @@ def test_what_is_supported_is_what_the_original_has() -> None:
 
 @pytest.mark.parametrize("nickname", ["all_prefs", "prefs", "qrels_jg"])
 def test_measures_of_groups_are_refused(nickname: str) -> None:
-    with pytest.raises(ValueError, match=r"needs judgements in groups"):
+    with pytest.raises(
+        ValueError, match=r"needs (preferences|judges); here, an item has one grade"
+    ):
         found({nickname})
 
 

@@ -16,7 +16,12 @@ from rankine._evaluate.plan import plan_of
 from rankine._io import source_of
 from rankine._join.judgements import truth_of
 from rankine._join.matching import match
-from rankine._metrics.trec_names import FAMILIES, NICKNAMES, OF_GROUPS
+from rankine._metrics.trec_names import (
+    FAMILIES,
+    GROUPED,
+    GROUPED_NICKNAMES,
+    NICKNAMES,
+)
 from rankine._report.trec import lines_of, metrics_of
 from rankine._stats.intervals import FLOOR
 from rankine._tables.joined import apply
@@ -47,7 +52,7 @@ supported_measures = {"runid", "relstring"} | {
 }
 supported_nicknames = {
     **{name: {"runid", *own} & supported_measures for name, own in NICKNAMES.items()},
-    **{name: {"runid", *own} for name, own in OF_GROUPS.items()},
+    **{name: {"runid", *own} for name, own in GROUPED_NICKNAMES.items()},
 }
 supported_nicknames["all_trec"].add("relstring")
 
@@ -198,11 +203,8 @@ def _combined(measures: Iterable[str]) -> list[str]:
 
 
 def _unknown(measure: str, name: str) -> UnknownMetricError:
-    if measure in OF_GROUPS:
-        msg = (
-            f"{measure} has {name}, which needs judgements in groups; here, an item "
-            "has one grade"
-        )
+    if name in GROUPED:
+        msg = f"{name} needs {GROUPED[name].judged}; here, an item has one grade"
         return UnknownMetricError(msg)
     known = {*supported_measures, *supported_nicknames}
     return UnknownMetricError(f"unsupported measure {measure}{nearest(measure, known)}")

@@ -28,16 +28,19 @@ class Family:
         read: how other parameters are read, None if there are none.
         per_query: whether it is printed for single queries.
         since: the first version that has it.
+        judged: the judgements that it needs: a grade per item, those of several judges,
+            whose values are averaged, or preferences, for which there is no metric.
     """
 
     name: str
-    metric: str
+    metric: str = ""
     params: tuple[tuple[str, Any], ...] = ()
     cutoffs: tuple[float, ...] = ()
     kind: Literal["float", "int"] = "float"
     read: Callable[[str], dict[str, Any]] | None = None
     per_query: bool = True
     since: int = 9
+    judged: Literal["grades", "judges", "preferences"] = "grades"
 
     def expand(self, text: str) -> list[tuple[str, Metric]]:
         """Return the printed name and the metric of each cutoff, or of the whole."""
@@ -50,9 +53,12 @@ class Family:
         if not text:
             return [(self.name, base)]
         if self.read is None:
-            msg = f"{self.name} takes no parameters, got {text!r}"
-            raise ParameterError(msg)
+            raise self.without_parameters(text)
         return [(f"{self.name}_{text}", base(**self.read(text)))]
+
+    def without_parameters(self, text: str) -> ParameterError:
+        """Say that it has no parameters."""
+        return ParameterError(f"{self.name} takes no parameters, got {text!r}")
 
     @property
     def _whole(self) -> bool:
@@ -160,8 +166,28 @@ _ALL = (
     Family("unj", "Unjudged", cutoffs=(5, 10, 20), since=10),
 )
 
+_OF_GROUPS = (
+    *(
+        Family(f"prefs_num_prefs_{name}", kind="int", judged="preferences")
+        for name in ("poss", "ful", "ful_ret")
+    ),
+    *(
+        Family(f"prefs_{name}", judged="preferences")
+        for name in (
+            "simp", "pair", "avgjg", "avgjg_Rnonrel", "simp_ret", "pair_ret",
+            "avgjg_ret", "avgjg_Rnonrel_ret", "simp_imp", "pair_imp", "avgjg_imp",
+        )
+    ),
+    Family("map_avgjg", "AP", judged="judges"),
+    Family("P_avgjg", "P", cutoffs=_RANKS, judged="judges"),
+    Family("Rprec_mult_avgjg", "RprecMult", cutoffs=_MULTIPLES, judged="judges"),
+)  # fmt: skip
+
 FAMILIES = {family.name: family for family in _ALL}
-"""Every measure, in the order in which trec_eval prints them."""
+"""Every measure of grades, in the order in which trec_eval prints them."""
+
+GROUPED = {family.name: family for family in _OF_GROUPS}
+"""Every measure of judgements in groups, in the same order."""
 
 NICKNAMES: dict[str, tuple[str, ...]] = {
     "official": (
@@ -176,25 +202,15 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """What one word stands for; runid and relstring are added where they are printed."""
 
-ORDER = ("runid", *list(FAMILIES)[:11], "relstring", *list(FAMILIES)[11:])
-"""trec_eval prints its measures in this order, whatever order was asked for."""
+GROUPED_NICKNAMES: dict[str, tuple[str, ...]] = {
+    "all_prefs": ("num_q", *(x.name for x in _OF_GROUPS if not x.metric)),
+    "prefs": ("num_q", *list(GROUPED)[:6]),
+    "qrels_jg": ("num_q", *(x.name for x in _OF_GROUPS if x.metric)),
+}
+"""The same for judgements in groups."""
 
-_PREFERENCES = (
-    "prefs_num_prefs_poss",
-    "prefs_num_prefs_ful",
-    "prefs_num_prefs_ful_ret",
-)
-_OF_PREFERENCES = ("prefs_simp", "prefs_pair", "prefs_avgjg")
-OF_GROUPS: dict[str, tuple[str, ...]] = {
-    "all_prefs": (
-        "num_q", *_PREFERENCES, *_OF_PREFERENCES, "prefs_avgjg_Rnonrel",
-        *(f"{name}_ret" for name in _OF_PREFERENCES), "prefs_avgjg_Rnonrel_ret",
-        *(f"{name}_imp" for name in _OF_PREFERENCES),
-    ),
-    "prefs": ("num_q", *_PREFERENCES, *_OF_PREFERENCES),
-    "qrels_jg": ("num_q", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
-}  # fmt: skip
-"""The same for judgements that come in groups: of preferences, or of several judges."""
+ORDER = ("runid", *list(FAMILIES)[:11], "relstring", *list(FAMILIES)[11:], *GROUPED)
+"""trec_eval prints its measures in this order, whatever order was asked for."""
 
 
 def label(metric: Metric) -> str | None:

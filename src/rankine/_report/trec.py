@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankine._metrics.names import parse_all
-from rankine._metrics.trec_names import FAMILIES, NICKNAMES, ORDER, Family, label
+from rankine._metrics.trec_names import (
+    FAMILIES,
+    GROUPED,
+    GROUPED_NICKNAMES,
+    NICKNAMES,
+    ORDER,
+    Family,
+    label,
+)
 from rankine._stats.intervals import FLOOR
 from rankine.errors import ParameterError, UnknownMetricError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rankine._base.arrays import Floats
+    from rankine._base.arrays import Bools, Floats
     from rankine._evaluate.result import Evaluation
     from rankine._metrics.metric import Metric
 
+_FAMILIES = {**FAMILIES, **GROUPED}
+_NICKNAMES = {**NICKNAMES, **GROUPED_NICKNAMES}
 _RELSTRING = 10
+_NO_SCORE = -1e6
+"""What trec_eval prints as the standard score of a value without a known mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +41,7 @@ class MeasureLine:
 
     Attributes:
         name: the text in the first column.
-        metric: the metric, None for ``runid`` and ``relstring``.
+        metric: the metric, None for ``runid``, ``relstring`` and preferences.
         length: the length of a relstring.
         family: the measure it belongs to, None for metrics that trec_eval lacks.
     """
@@ -39,25 +51,78 @@ class MeasureLine:
     length: int = 0
     family: Family | None = None
 
+    @property
+    def in_numbers(self) -> bool:
+        """Whether it has a number for each query."""
+        return self.metric is not None or self.family is not None
 
-def lines_of(asked: Sequence[str], version: int) -> list[MeasureLine]:
-    """Turn the measures asked for into lines, in trec_eval's order."""
+    @property
+    def whole(self) -> bool:
+        """Whether its numbers are counts."""
+        return self.family is not None and self.family.kind == "int"
+
+    @property
+    def how(self) -> str:
+        """How values of queries become one number."""
+        if self.metric is not None:
+            return self.metric.summary
+        return "sum" if self.whole else "mean"
+
+
+@dataclass(frozen=True, slots=True)
+class TrecTable:
+    """What is printed: values and texts of queries, by the names of lines.
+
+    Attributes:
+        ids: the queries.
+        values: of each line with numbers, one per query.
+        texts: of each relstring, one per query.
+        totals: the numbers of lines that are not made of the values.
+        in_run: whether each query is in the run; None if all are to be printed.
+    """
+
+    ids: list[str]
+    values: dict[str, Floats]
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    totals: dict[str, float] = field(default_factory=dict)
+    in_run: Bools | None = None
+
+
+def lines_of(
+    asked: Sequence[str], version: int, judged: str = "grades"
+) -> list[MeasureLine]:
+    """Turn the measures asked for into lines, in trec_eval's order.
+
+    Args:
+        asked: names of measures, nicknames and metrics of ours.
+        version: that of trec_eval.
+        judged: what the judgements are, as in `Family`; num_q is for all of them.
+    """
     by_name: dict[str, list[MeasureLine]] = {name: [] for name in ORDER}
     others: list[MeasureLine] = []
     for text in asked:
-        if text in NICKNAMES:
+        if text in _NICKNAMES:
             _nickname(by_name, text, version)
         elif text.split(".")[0] in {"runid", "relstring"}:
             name, _, length = text.partition(".")
             by_name[name] = [_special(name, length)]
         else:
             name, _, params = text.partition(".")
-            family = FAMILIES.get(name)
+            family = _FAMILIES.get(name)
             if family is not None:
                 by_name[name] += _lines(family, params)
             else:
                 others += _by_label(text, by_name)
-    return [line for name in ORDER for line in by_name[name]] + others
+    lines = [line for name in ORDER for line in by_name[name]] + others
+    for line in lines:
+        of_line = "grades" if line.family is None else line.family.judged
+        if of_line != judged and line.name not in {"runid", "num_q"}:
+            way = {"preferences": "prefs", "judges": "qrels_jg"}.get(of_line, "qrels")
+            msg = (
+                f"{line.name} needs {of_line}, as rankine trec_eval -R {way} reads them"
+            )
+            raise ParameterError(msg)
+    return lines
 
 
 def _special(name: str, length: str) -> MeasureLine:
@@ -75,12 +140,16 @@ def _nickname(by_name: dict[str, list[MeasureLine]], text: str, version: int) ->
     by_name["runid"] = [MeasureLine("runid", None)]
     if text == "all_trec" and not by_name["relstring"]:
         by_name["relstring"] = [MeasureLine("relstring", None, _RELSTRING)]
-    for name in NICKNAMES[text]:
-        if FAMILIES[name].since <= version and not by_name[name]:
-            by_name[name] = _lines(FAMILIES[name], "")
+    for name in _NICKNAMES[text]:
+        if _FAMILIES[name].since <= version and not by_name[name]:
+            by_name[name] = _lines(_FAMILIES[name], "")
 
 
 def _lines(family: Family, params: str) -> list[MeasureLine]:
+    if not family.metric:
+        if params:
+            raise family.without_parameters(params)
+        return [MeasureLine(family.name, None, 0, family)]
     return [
         MeasureLine(name, metric, 0, family) for name, metric in family.expand(params)
     ]
@@ -122,71 +191,124 @@ def metrics_of(lines: Sequence[MeasureLine]) -> list[Metric]:
     return list(metrics)
 
 
+def table_of(evaluation: Evaluation, lines: Sequence[MeasureLine]) -> TrecTable:
+    """Return what is printed of an evaluation."""
+    aligned = evaluation.table
+    values, totals = {}, {}
+    for line in lines:
+        if line.metric is None:
+            continue
+        summary = evaluation.summaries[str(line.metric)]
+        values[line.name] = summary.values
+        plain = summary.weights is None and not np.isnan(summary.values).any()
+        if not plain or line.family is None:
+            totals[line.name] = summary.value
+    texts = {
+        line.name: [
+            _relstring(evaluation, number, line.length)
+            for number in range(len(aligned.ids))
+        ]
+        for line in lines
+        if line.length
+    }
+    ids = [str(value) for value in aligned.ids]
+    return TrecTable(ids, values, texts, totals, aligned.table.in_run)
+
+
 def trec_text(
-    evaluation: Evaluation,
+    table: TrecTable,
     lines: Sequence[MeasureLine],
     *,
-    per_query: bool,
     run_id: str,
     version: int,
+    per_query: bool,
+    summary: bool = True,
+    scores: Mapping[tuple[str, str], tuple[float, float]] | None = None,
 ) -> Iterator[str]:
-    """Yield the lines that trec_eval -c prints, queries first, then the summary."""
-    aligned = evaluation.table
-    ids = [str(value) for value in aligned.ids]
+    """Yield the lines that trec_eval prints, queries first, then the summary.
+
+    With `scores`, the mean and the standard deviation of each query and line, values
+    are printed as standard scores.
+    """
+    ids = table.ids
     # trec_eval adds up in the order of the ids' bytes; sums depend on it.
     order = sorted(range(len(ids)), key=lambda number: ids[number].encode())
-    values = {
-        line.name: evaluation.summaries[str(line.metric)].values
-        for line in lines
-        if line.metric is not None
-    }
-    if per_query:
-        for number in order:
-            # Version 9 prints nothing for a query that the run misses.
-            if version < 10 and not aligned.table.in_run[number]:  # noqa: PLR2004
-                continue
-            for line in lines:
-                yield from _query_line(evaluation, line, values, number, ids[number])
-    for line in lines:
+    values, totals, mark = table.values, table.totals, ""
+    if scores is not None:
+        values, totals, mark = _standard(table, lines, scores), {}, "Z"
+    each = [line for line in lines if line.length or _is_printed(line)]
+    for number in order if per_query else ():
+        # Version 9 prints nothing for a query that the run misses.
+        if version < 10 and table.in_run is not None and not table.in_run[number]:  # noqa: PLR2004
+            continue
+        for line in each:
+            head = f"{line.name:<22}\t{ids[number]}\t"
+            if line.length:
+                yield f"{head}'{table.texts[line.name][number]}'"
+            else:
+                yield mark + head + _number(values[line.name][number], line, mark)
+    for line in lines if summary else ():
         if line.name == "runid":
             yield f"{'runid':<22}\tall\t{run_id}"
-        elif line.metric is not None:
-            summary = evaluation.summaries[str(line.metric)]
-            total, plain = summary.value, summary.weights is None
-            if plain and line.family and not np.isnan(values[line.name]).any():
-                total = _total(line.metric, values[line.name][order])
-            yield f"{line.name:<22}\tall\t{_number(total, line)}"
+        elif line.in_numbers:
+            total = totals.get(line.name)
+            if total is None:
+                total = _total(line.how, values[line.name][order], logs=bool(mark))
+            yield f"{mark}{line.name:<22}\tall\t{_number(total, line, mark)}"
 
 
-def _query_line(
-    evaluation: Evaluation,
-    line: MeasureLine,
-    values: dict[str, Floats],
-    number: int,
-    query: str,
-) -> Iterator[str]:
-    if line.metric is None:
-        if line.name != "runid":
-            text = _relstring(evaluation, number, line.length)
-            yield f"{line.name:<22}\t{query}\t'{text}'"
-    elif line.family is None or line.family.per_query:
-        yield f"{line.name:<22}\t{query}\t{_number(values[line.name][number], line)}"
+def _is_printed(line: MeasureLine) -> bool:
+    """Say whether the numbers of queries are printed."""
+    return line.in_numbers and (line.family is None or line.family.per_query)
 
 
-def _number(value: float, line: MeasureLine) -> str:
-    if line.family is not None and line.family.kind == "int":
-        return f"{value:.0f}"
-    return f"{value:6.4f}"
+def _standard(
+    table: TrecTable,
+    lines: Sequence[MeasureLine],
+    scores: Mapping[tuple[str, str], tuple[float, float]],
+) -> dict[str, Floats]:
+    """Return how many standard deviations values are above the mean."""
+    standard = {}
+    for line in lines:
+        if not line.in_numbers:
+            continue
+        values = np.nan_to_num(table.values[line.name])
+        if line.how == "geometric":
+            values = np.log(np.maximum(values, FLOOR))
+        if line.family is None or line.name != "num_q":
+            pairs = zip(table.ids, values.tolist(), strict=True)
+            values = np.array(
+                [
+                    _apart(value, scores.get((query, line.name)))
+                    for query, value in pairs
+                ]
+            )
+        standard[line.name] = values
+    return standard
 
 
-def _total(metric: Metric, values: Floats) -> float:
+def _apart(value: float, spread: tuple[float, float] | None) -> float:
+    if spread is None:
+        return _NO_SCORE
+    mean, deviation = spread
+    if deviation:
+        return (value - mean) / deviation
+    return 0.0 if value == mean else _NO_SCORE
+
+
+def _number(value: float, line: MeasureLine, mark: str) -> str:
+    return f"{value:.0f}" if line.whole and not mark else f"{value:6.4f}"
+
+
+def _total(how: str, values: Floats, *, logs: bool) -> float:
     """Add up one by one, as trec_eval does, and divide."""
-    how = metric.summary
     if len(values) == 0:
         return math.nan
     if how == "geometric":
-        logs = [math.log(max(value, FLOOR)) for value in values.tolist()]
-        return math.exp(float(np.cumsum(logs)[-1]) / len(logs))
+        if not logs:
+            floored = [max(value, FLOOR) for value in values.tolist()]
+            values = np.array([math.log(value) for value in floored])
+        return math.exp(float(np.cumsum(values)[-1]) / len(values))
     total = float(np.cumsum(values)[-1])
     return total if how == "sum" else total / len(values)
 

@@ -27,6 +27,7 @@ _GROUPS = {
         "numbers differ.",
         "similarity": "Compare runs with each other.",
         "fuse": "Fuse runs into one, and tune how.",
+        "trec_eval": "Print what trec_eval prints, for the same arguments.",
         "conventions": "List the named conventions, or show one.",
         "metrics": "List the metrics, or explain one.",
     },

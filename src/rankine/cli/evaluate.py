@@ -218,14 +218,18 @@ def _print_trec(
     per_query: bool,
 ) -> None:
     """Print the numbers as trec_eval does, run by run."""
-    from rankine._report.trec import trec_text  # noqa: PLC0415 - --help stays fast
+    from rankine._report.trec import table_of, trec_text  # noqa: PLC0415 - --help stays fast
 
     for run, source, evaluation in zip(runs, sources, results, strict=True):
         tag = getattr(source, "tag", None)
         run_id = tag() if tag is not None else run.path.stem
         text = "\n".join(
             trec_text(
-                evaluation, lines, per_query=per_query, run_id=run_id, version=version
+                table_of(evaluation, lines),
+                lines,
+                run_id=run_id,
+                version=version,
+                per_query=per_query,
             )
         )
         with suppress(BrokenPipeError):
