@@ -30,6 +30,7 @@ REPEATS = {
 TYPES = {
     "_join/ids.py": "which ids are the same, and the order of their texts",
     "_io/values.py": "ids as they are read",
+    "_io/collapse.py": "documents are found in the text of a chunk's id",
     "_io/frames.py": "subtopics are texts",
     "_io/items.py": "topics are texts",
     "_io/texts.py": "ids of texts as a report shows them",

@@ -68,6 +68,7 @@ def evaluate(
     order: str | None = None,
     lower_is_better: bool = False,
     lenient: bool = False,
+    collapse: str | Mapping[Any, Any] | None = None,
     keep: int | None = None,
     engine: str = "auto",
     memory_limit: int | str | None = None,
@@ -113,6 +114,11 @@ def evaluate(
         lower_is_better: scores are distances, the smallest first.
         lenient: drop rows without an id and repeated items, rank scores that are nan
             last, and count them in the notes, instead of refusing them.
+        collapse: the document of each chunk, if a run has chunks and judgements name
+            documents: {chunk: document}; a separator, such as ``#`` if chunk 3 of d1
+            is called d1#3; a pattern with one group, such as ``(.*)_p[0-9]+``; or the
+            column of the run that has documents. A document stands where its best
+            chunk does, and a note counts the others.
         keep: how many first items of each list to keep, so that `Evaluation.worst` also
             shows unjudged items, and the ranks of all judged ones.
         engine: how the run is read: ``memory``, at once; ``stream``, in parts, so that
@@ -150,6 +156,7 @@ def evaluate(
         order=order,
         lower_is_better=lower_is_better,
         lenient=lenient,
+        collapse=collapse,
         keep=keep,
         engine=engine,
         memory_limit=memory_limit,
@@ -330,13 +337,17 @@ def prepare(metrics: Any, options: Options) -> Job:
     plan = plan_of(asked, convention, options.ties, options.rel, size)
     if options.weights is not None:
         plan = replace(plan, weighted=True)
+    of_run = options.reading("run", by_rank=plan.rule.order in BY_RANK)
+    if of_run.collapse is not None and plan.rule.order == "given":
+        # Scores do not decide where a document stands.
+        of_run = replace(of_run, collapse=replace(of_run.collapse, first=True))
     return Job(
         plan,
         options,
         catalog,
         options.given,
         options.reading("qrels", subtopics=plan.subtopics),
-        options.reading("run", by_rank=plan.rule.order in BY_RANK),
+        of_run,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rankine._base.checks import check_choice, check_flag, check_k, check_number
 from rankine._base.roles import APART, LIKE, OTHERS, ROLES, RUNS, none_of
 from rankine._evaluate.memory import check_engine
+from rankine._io.collapse import collapse_of
 from rankine._io.columns import check_parts
 from rankine._io.frames import is_frame
 from rankine._io.sources import PLAIN, Reading
@@ -25,8 +26,8 @@ class Options:
 
     Attributes:
         convention, ties, rel, catalog, items, train, reference, weights, columns,
-            grades, depth, name, order, lower_is_better, lenient, keep, engine,
-            memory_limit: see `evaluate`.
+            grades, depth, name, order, lower_is_better, lenient, collapse, keep,
+            engine, memory_limit: see `evaluate`.
         files: how to read the files of a command, by their role: qrels, run, train,
             reference, items or weights.
     """
@@ -46,6 +47,7 @@ class Options:
     order: str | None = None
     lower_is_better: bool = False
     lenient: bool = False
+    collapse: str | Mapping[Any, Any] | None = None
     keep: int | None = None
     engine: str = "auto"
     memory_limit: int | str | None = None
@@ -70,6 +72,8 @@ class Options:
             check_choice("order", self.order, ("score", "rank", "rank_value", "given"))
         if self.columns is not None and isinstance(self.columns, Mapping):
             self._check_columns(self.columns)
+        if self.collapse is not None:
+            collapse_of(self.collapse)
 
     def _check_columns(self, columns: Mapping[str, Any]) -> None:
         if "features" in columns:
@@ -131,6 +135,11 @@ class Options:
         how = self.files.get(role, PLAIN)
         if self.columns is not None:
             more["columns"] = self._columns(role)
+        if self.collapse is not None and role == "run":
+            more["collapse"] = how_chunks = collapse_of(self.collapse)
+            if how_chunks.column is not None:
+                of_run = self._columns(role) or {}
+                more["columns"] = {**of_run, "item": how_chunks.column}
         if self.lenient:
             more["lenient"] = True
         if self.lower_is_better and role in RUNS:

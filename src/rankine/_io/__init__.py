@@ -10,7 +10,8 @@
   ir_datasets. shapes: what libraries hand out, brought to one of these; hits: the
   results of one query in it.
 - tables, logs, items, texts: logs, features of items and texts.
-- repeats: repeated rows, and what a lenient reader drops; itself: one table as both
+- repeats: repeated rows, and what a lenient reader drops; collapse: chunks of
+  documents; itself: one table as both
   sides; text_columns: texts that Python holds, as a column.
 """
 
@@ -30,6 +31,7 @@ from rankine._base.forks import need_threads
 from rankine._conventions.convention import BY_RANK
 from rankine._io import files
 from rankine._io.batches import is_batches, read_batches
+from rankine._io.collapse import collapsed
 from rankine._io.columns import (
     ALIASES,
     ALIASES_OF_TABLES,
@@ -262,7 +264,7 @@ def source_of(
     A run without rows is refused too, unless it is a part of a run. A run that is not a
     file is called by its name.
     """
-    source = read(run, "run", how, name)
+    source = read(run, "run", replace(how, collapse=None), name)
     if source.name == "run" != name:  # of a matrix, which has no other name
         source = replace(source, name=name)
     if not part:
@@ -270,11 +272,11 @@ def source_of(
     if order in BY_RANK and not source.ranked:
         msg = f"{source.name} has no rank column, which order={order!r} needs"
         raise DataError(msg)
-    if not how.lenient:
-        return source
     if isinstance(source, Stream) and how.memory is not None:
-        return replace(source, lenient=True)  # part by part, when it is read
-    return lenient_rows(source, "run")
+        source = replace(source, lenient=how.lenient)  # part by part, when it is read
+    elif how.lenient:
+        source = lenient_rows(source, "run")
+    return source if how.collapse is None else collapsed(source, how.collapse)
 
 
 def open_table(data: Any, title: str, how: Reading = PLAIN) -> Table:

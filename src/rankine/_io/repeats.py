@@ -64,12 +64,23 @@ def cleaned(rows: Rows, role: Role) -> Rows:
     if rows.frame.height and not frame.height:
         raise (none_left if role == "run" else no_judgements)(rows.name)
     kept = best_of_repeats(frame.drop("rank", strict=False))
-    if kept is not None:
-        said += (repeated(rows.name, frame, len(kept), role),)
-        frame, queries = frame[kept], named.lists()  # in the order in which they came
-        named = replace(named, queries=queries)
     notes = (*rows.notes, *(note for note in said if note.n))
-    return replace(named, frame=frame, number=kept, notes=notes, role=role)
+    named = replace(named, notes=notes, number=None, role=role)
+    if kept is None:
+        return named
+    return replaced(named, kept, repeated(rows.name, frame, len(kept), role))
+
+
+def replaced(rows: Rows, kept: Ints, said: Counted) -> Rows:
+    """Keep some rows, all lists in the order in which they came, and say what is gone.
+
+    Neither the lines nor the lists or the matrix that it was fit what is left.
+    """
+    return replace(
+        rows, frame=rows.frame[kept], queries=rows.lists(), number=kept,
+        notes=(*rows.notes, said), line=None, lines=None, origins=(), starts=None,
+        shape=None, grid=None,
+    )  # fmt: skip
 
 
 def with_ids(rows: Rows, role: Role) -> tuple[Rows, tuple[Counted, ...]]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from rankine._base.arrays import Floats, Ints
     from rankine._base.text import Counted
+    from rankine._io.collapse import Collapse
 
 
 PARTS, NAMELESS, REPEATS = "parts", "nameless", "repeats"
@@ -59,6 +60,7 @@ class Reading:
             trec_eval. A format given by name has its own rule.
         memory: the bytes of memory that the process may use while a run is read in
             parts; None if it may be read at once.
+        collapse: how the document of a chunk is found, if a run has chunks.
     """
 
     format: str | None = None
@@ -73,6 +75,7 @@ class Reading:
     subtopics: bool = False
     more_words: bool = False
     memory: int | None = None
+    collapse: Collapse | None = None
 
 
 PLAIN = Reading()
@@ -324,6 +327,8 @@ class Stream(_Form):
         n_rows: about how many rows it has, None if that is not known.
         memo: what is kept of it between two readings.
         lenient: whether rows that are usually refused are dropped when it is read.
+        collapse: how one row of each item is chosen when it is read, if only one
+            counts.
         unit: what its queries are called, by the name of their column.
         contradiction: in how many of the first lists ranks and scores disagree.
         given: what it is read from, if `read_run` says so.
@@ -343,6 +348,7 @@ class Stream(_Form):
     contradiction: Contradiction = NO_CONTRADICTION
     given: Given | None = None
     lenient: bool = False
+    collapse: Collapse | None = None
     unit: str = ""
 
     @property

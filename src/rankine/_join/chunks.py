@@ -248,14 +248,15 @@ def _and_empty(
     with closing(chunks):
         for chunk in chunks:
             filled.append(item_keys(chunk.queries, 0))
-            yield _without_repeats(run, chunk) if run.lenient else chunk
+            one_each = run.lenient or run.collapse is not None
+            yield _without_repeats(run, chunk) if one_each else chunk
             del chunk  # before more is read
     yield from run.memo[_EMPTY].chunks(filled, ranked=run.ranked)
 
 
 def _without_repeats(run: Stream, chunk: RowChunk) -> RowChunk:
     """Drop the rows of repeated items but for the best, and count them."""
-    chunk, said = best_only(chunk, run.name)
+    chunk, said = best_only(chunk, run.name, run.collapse)
     run.count(REPEATS, [said])
     return chunk
 

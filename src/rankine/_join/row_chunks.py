@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankine._base.arrays import AnyArray, Ints
+    from rankine._io.collapse import Collapse
 
 T = TypeVar("T", bound=np.generic)
 
@@ -240,15 +241,21 @@ def n_unsorted(rows: Rows, starts: Ints, order: AnyArray | None) -> int:
     return n_rising(values if order is None else values[order], starts)
 
 
-def best_only(chunk: RowChunk, name: str) -> tuple[RowChunk, Counted]:
+def best_only(
+    chunk: RowChunk, name: str, collapse: Collapse | None = None
+) -> tuple[RowChunk, Counted]:
     """Leave out the rows whose item has a better one in its list, and count them."""
     number = np.repeat(np.arange(len(chunk.queries)), np.diff(chunk.starts))
     frame = chunk.rows.frame.drop("query", strict=False)
     frame = (frame if chunk.order is None else frame[chunk.order]).with_columns(
         pl.Series("number", number)
     )
-    kept = best_of_repeats(frame)
-    said = repeated(name, frame, frame.height if kept is None else len(kept), "run")
+    if collapse is not None:
+        kept, n = collapse.best(frame)
+        said = collapse.left_out(name, n)
+    else:
+        kept = best_of_repeats(frame)
+        said = repeated(name, frame, frame.height if kept is None else len(kept), "run")
     if kept is None:
         return chunk, said
     rows = take(chunk.rows, kept if chunk.order is None else chunk.order[kept])

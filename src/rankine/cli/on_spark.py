@@ -27,6 +27,7 @@ _REFUSED = {
     "style": "follows the order of the files, which Spark does not keep",
     "weights": "needs all queries at once, and they stay on Spark",
     "memory_limit": "is for --stream; Spark's own settings limit its memory",
+    "collapse": "is not there on Spark; put the ids of documents in the run first",
     "max_bytes": "limits the files that rankine unpacks itself",
     "encoding": "is for the files that rankine reads itself; Spark reads UTF-8",
 }

@@ -210,9 +210,17 @@ def _of_engine(what: str) -> tuple[Callable[[Any], Any], ...]:
     )  # fmt: skip
 
 
+_OF_CHUNKS = click.option(
+    "--collapse", metavar="HOW",
+    help="The document of each chunk of a run: a separator such as '#', a pattern "
+    "with one group such as '(.*)_p[0-9]+', a column of the run, or a file with two "
+    "columns, chunk and document. The best chunk decides where its document stands.",
+)  # fmt: skip
+
+
 def evaluating(function: F) -> F:
     """Give a command the options that say how runs are evaluated."""
-    return _with((*_OF_RULE, *_OF_DATA, *_of_engine("a run")), function)
+    return _with((*_OF_RULE, *_OF_DATA, _OF_CHUNKS, *_of_engine("a run")), function)
 
 
 def with_data(function: F) -> F:
@@ -253,6 +261,7 @@ def said(
     roles: Sequence[str] = _ROLES,
     more_words: bool = False,
     engine: str | None = None,
+    collapse: str | None = None,
     **options: Any,
 ) -> Options:
     """Return what is said about files, and other options of `evaluate`, as one record.
@@ -281,8 +290,30 @@ def said(
         lower_is_better=lower_is_better,
         files=files,
         engine=engine or "auto",
+        collapse=_documents(collapse),
         **options,
     )
+
+
+def _documents(collapse: str | None) -> str | dict[Any, Any] | None:
+    """Return {chunk: document} if a file was named, and all else as it is."""
+    if not collapse or not Path(collapse).is_file():
+        return collapse
+    from rankine._io import open_table  # noqa: PLC0415 - --help stays fast
+
+    table = open_table(collapse, "collapse")
+    if len(table.names) != 2:  # noqa: PLR2004 - chunk and document
+        msg = (
+            f"--collapse {collapse} has the columns {', '.join(table.names)}; expected "
+            "two, chunk and document"
+        )
+        raise click.UsageError(msg)
+    chunks = table.read(table.names)[0].unique(maintain_order=True)
+    twice = chunks.filter(chunks[table.names[0]].is_duplicated())
+    if twice.height:
+        msg = f"--collapse {collapse} gives {twice.item(0, 0)!r} two documents"
+        raise click.UsageError(msg)
+    return dict(chunks.iter_rows())
 
 
 def readings(
