@@ -194,7 +194,10 @@ def optimize_fusion(
     joined = join({name: job.source(run) for name, run in named.items()}, None)
     votes, _ = recipes[0].votes(joined)
     trials = Trials(job, truth, joined)
-    means = [float(np.mean(trials.values(recipe.scores(votes)))) for recipe in recipes]
+    means = [
+        float(np.mean(trials.values(recipe.scores(joined, votes))))
+        for recipe in recipes
+    ]
     best = max(range(len(means)), key=lambda number: (means[number], number))
     found = {key: tries[best]}
     if not return_optimization_report:
