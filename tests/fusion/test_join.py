@@ -124,6 +124,22 @@ def test_an_empty_list_is_a_list() -> None:
     assert without == {"a": 3, "b": 2, "c": 1}
 
 
+def test_a_run_without_the_query_leaves_the_points_of_the_next_one_in_place() -> None:
+    """Of three items, a gives 3, 2 and 1, and c gives 3, and (2 + 1) / 2 to two."""
+    runs = [{"q": ["x", "y"]}, {"other": ["x"]}, {"q": ["z"]}]
+
+    found = fused(runs, "borda")["q"]
+
+    assert found == {"x": 3 + 1.5, "z": 1 + 3, "y": 2 + 1.5}
+
+
+def test_a_depth_cuts_lists_before_they_are_normalised_and_after() -> None:
+    """Without z, y is the last of the first run; without w, two items are left."""
+    runs = [{"q": {"x": 3, "y": 2, "z": 1}}, {"q": {"y": 5, "w": 1}}]
+
+    assert fused(runs, "combsum", depth=2) == {"q": {"y": 0 + 1, "x": 1}}
+
+
 def test_a_query_without_items_is_still_a_query() -> None:
     run = rk.fuse([{"q": {}, "r": {"a": 1}}, {"q": {}}], "combsum")
 
