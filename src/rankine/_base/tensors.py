@@ -21,6 +21,9 @@ def off_torch(values: Any) -> Any:
             "you want"
         )
         raise FormatError(msg)
+    if getattr(values, "is_nested", False):
+        msg = "the tensor is nested; pass its rows as lists, [x.tolist() for x in rows]"
+        raise FormatError(msg)
     if str(values.layout) != "torch.strided":
         msg = f"the tensor is {values.layout}; make it dense with .to_dense()"
         raise FormatError(msg)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from rankine._base.text import shown
 from rankine._io.columns import names_lists
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from rankine._io.columns import Role
 
 _BAR = "|"
+_MARKS = r"\S[,;\s]+\S"
+"""What else may be between the members of a list."""
 _MEMBER = re.compile(
     r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s,'"\[\]]+))\s*(?:,|(?=\s|$))"""
 )
@@ -51,6 +54,26 @@ def with_lists(
             columns.append(lists.cast(pl.List(pl.Float64), strict=False))
     said = f"{title}: the cells of {item!r} are read as lists"
     return frame.with_columns(columns), (said,)
+
+
+def doubts(
+    frame: pl.DataFrame, column_of: Mapping[str, str], role: Role, title: str
+) -> tuple[str, ...]:
+    """Return a warning of cells that look like lists, and are read as one id each.
+
+    That is so where a column is called a list, and each query has a single row.
+    """
+    column, query = frame[column_of["item"]], frame[column_of["query"]]
+    if column.dtype != pl.String or not names_lists(column.name, role):
+        return ()
+    several = column.filter(column.str.contains(_MARKS).fill_null(value=False))
+    if several.is_empty() or query.n_unique() < len(query):
+        return ()
+    said = (
+        f"{title}: each cell of {column.name!r}, such as {shown(several[0])}, is read "
+        "as one id; if it is a list, write its ids with bars, a|b, or as JSON"
+    )
+    return (said,)
 
 
 def holds_lists(column: pl.Series, role: Role) -> bool:

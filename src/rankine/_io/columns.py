@@ -198,6 +198,16 @@ def is_distance(name: str) -> bool:
     return name.rpartition(".")[2].casefold() in DISTANCES
 
 
+def names_number(name: str, role: Role) -> bool:
+    """Say whether a column of this name holds grades, scores or ranks.
+
+    >>> names_number("distance", "run"), names_number("0", "run")
+    (True, False)
+    """
+    parts = ("grade",) if role == "qrels" else ("score", "rank")
+    return any(name.casefold() in tier for part in parts for tier in ALIASES[part])
+
+
 def names_query(names: Sequence[str]) -> bool:
     """Say whether one of the columns names queries."""
     folded = _folded(names)

@@ -16,7 +16,7 @@ from rankine._base.contradiction import (
 )
 from rankine._base.forks import need_threads
 from rankine._base.text import QUERY, Counted
-from rankine._io.cells import with_lists
+from rankine._io.cells import doubts, with_lists
 from rankine._io.columns import (
     Role,
     answer_beside,
@@ -115,6 +115,7 @@ def rows_of(
         origin = Rows(_EMPTY, title, role=role)
     elif origin.role != role:
         origin = replace(origin, role=role)
+    doubted = () if unnested else doubts(taken, column_of, role, title)
     notes = table.notes + unnested
     if not table.notes:
         notes += _said(role, column_of, title, named=bool(how.columns))
@@ -141,12 +142,13 @@ def rows_of(
         if how.keep_rank and "rank" in column_of and not ranked:
             rank = column_of["rank"]
             columns["rank"] = numbers(taken[rank], rank, origin, lenient=True)
+    swapped = swap_warnings(column_of, role, how.columns, title)
     rows = replace(
         origin,
         frame=pl.DataFrame([series.alias(key) for key, series in columns.items()]),
         notes=notes,
         ranked=ranked,
-        warnings=() if ranked else swap_warnings(column_of, role, how.columns, title),
+        warnings=(*(() if ranked else swapped), *doubted),
         column=column or "",
         unit=unit,
         queries=lists_of(asked, origin, how) if unnested else None,

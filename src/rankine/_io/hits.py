@@ -94,17 +94,24 @@ def under(thing: Any, path: str) -> Any:
 
 def is_array(thing: Any) -> bool:
     """Say whether this is an array or a tensor, and not a number of one."""
-    return (bool(getattr(thing, "ndim", 0)) and hasattr(thing, "dtype")) or _is_tensor(
+    return (bool(getattr(thing, "ndim", 0)) and hasattr(thing, "dtype")) or is_tensor(
         thing
     )
 
 
-def _is_tensor(thing: Any) -> bool:
+def is_tensor(thing: Any) -> bool:
+    """Say whether this is a tensor of torch."""
     return type(thing).__name__ == "Tensor"
 
 
 def as_array(thing: Any) -> Any:
-    """Return an array or a tensor as an array."""
+    """Return an array or a tensor as an array; refuse one with masked places."""
+    if isinstance(thing, np.ma.MaskedArray) and np.ma.is_masked(thing):
+        msg = (
+            "an array has masked places; if these pad short lists of ids, use "
+            "from_ranked(x.filled(-1), pad=-1)"
+        )
+        raise FormatError(msg)
     return np.asarray(off_torch(thing))
 
 
@@ -207,7 +214,9 @@ def parallel(entry: Any) -> Parallel | None:
         if kind_of_column(beside) in {"numbers", "ints", "none"}:
             words = f"items are under {ids} and their numbers under {numbers}"
             return Parallel(own, beside, words, numbers)
-    elif ids == "ids" and _is_nested(field_of(entry, ids)):
+    elif ids == "ids" and (
+        _is_nested(field_of(entry, ids)) or field_of(entry, "documents") is not None
+    ):
         return Parallel(field_of(entry, ids), None, f"items are under {ids}")
     return None
 
@@ -410,9 +419,10 @@ def _of_pairs(
 def _place_of_number(kinds: Sequence[set[str]]) -> int | None:
     """Say which side of pairs holds the numbers, None if that is not clear."""
     numeric = [bool(side) and side <= {"int", "number", "none"} for side in kinds]
-    if numeric == [False, True] and kinds[0] <= {"text", "object"}:
+    # An id that is missing is refused by readers, which say where.
+    if numeric == [False, True] and kinds[0] <= {"text", "object", "none"}:
         return 1
-    if numeric == [True, False] and kinds[1] <= {"text", "object"}:
+    if numeric == [True, False] and kinds[1] <= {"text", "object", "none"}:
         return 0
     # Floats are never ids; whole scores among them may be ints.
     floats = ["number" in side for side in kinds]

@@ -14,7 +14,7 @@ from rankine._io.bytes import STDIN
 from rankine._io.columns import resolve, resolve_object
 from rankine._io.frames import is_frame
 from rankine._io.records import are_records, open_records
-from rankine._io.shapes import simplified
+from rankine._io.shapes import refuse_no_query, simplified
 from rankine._io.sources import Dense, Source, bare, hold_objects, is_sparse
 from rankine._io.tables import OpenTable
 from rankine.errors import FormatError, ParameterError, RankineError
@@ -94,6 +94,7 @@ def _table(data: Any, how: Reading) -> OpenTable | tuple[Any, str]:
         return open_table(data, _SAME).parts[0]
     if isinstance(data, (list, tuple)) and are_records(data, how):
         return open_records(list(data), _SAME)
+    refuse_no_query(data, how, _SAME)
     return data, "the same object"
 
 

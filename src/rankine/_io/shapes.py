@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,13 @@ import numpy as np
 import polars as pl
 
 from rankine._base.text import count, shown
-from rankine._io.columns import names_item, names_query, of_role, resolve
+from rankine._io.columns import (
+    names_item,
+    names_number,
+    names_query,
+    of_role,
+    resolve,
+)
 from rankine._io.frames import from_frame, is_column, is_frame
 from rankine._io.hits import (
     HOLDERS,
@@ -31,6 +37,7 @@ from rankine._io.hits import (
     is_listed,
     is_long_id,
     is_pair,
+    is_tensor,
     kind_of_column,
     kind_of_value,
     names_of,
@@ -58,6 +65,7 @@ _LISTED = {list, set, frozenset}
 _GROUPS = {dict, list, tuple, set, frozenset}
 _PLAIN_IDS = (str, int, np.str_, np.integer)
 _PLAIN_NUMBERS = (int, float, np.number, np.bool_)
+_PAIR = 2
 _ROW = 3
 """The length of a row without names: query, item and number."""
 _MOST_STEPS = 8
@@ -92,6 +100,8 @@ def is_plain(data: Any) -> bool:
     """
     groups = _GROUPS
     if isinstance(data, dict):
+        if is_long_id(next(iter(data), None)):
+            return False
         data = data.values()
     elif type(data) is list:
         groups = _GROUPS - {tuple}  # which may be a row
@@ -102,7 +112,8 @@ def is_plain(data: Any) -> bool:
     first: Any = next(filter(None, data), ())
     if type(first) is dict:
         kinds = set(map(type, first.values()))
-        return all(issubclass(kind, _PLAIN_NUMBERS) for kind in kinds)
+        numbers = all(issubclass(kind, _PLAIN_NUMBERS) for kind in kinds)
+        return numbers and not is_long_id(next(iter(first)))
     return isinstance(next(iter(first), ""), _PLAIN_IDS)
 
 
@@ -183,10 +194,15 @@ def _read(shape: Shape, role: Role, how: Reading, name: str) -> Lists | Rows | N
         return _of_records(list(data), role, how, name, shape)
     if is_column(data) or is_array(data):
         return None
+    refuse_no_query(data, how, name)
     if _is_of_one(data):
         raise _one_query(name)
     if isinstance(data, Mapping):
-        return _of_entries([*data], [*data.values()], role, how, name, shape, None)
+        queries = [*data]
+        if queries and is_long_id(queries[0]):
+            queries = [*map(plain, queries)]
+            shape = replace(shape, said=(*shape.said, "query ids are read as text"))
+        return _of_entries(queries, [*data.values()], role, how, name, shape, None)
     if isinstance(data, (list, tuple)):
         places = range(len(data))
         return _of_entries(places, data, role, how, name, shape, len(data))
@@ -321,6 +337,9 @@ def _column(data: Any, role: Role, _: str) -> Shape | None:
         return None
     index = getattr(data, "index", None)
     if getattr(index, "nlevels", 1) > 1:
+        name = str(data.name)
+        if names_number(name, role):
+            return Shape(data.to_frame(), (f"the values are read as {name!r}",))
         value = "grade" if role == "qrels" else "score"
         frame = data.rename(value).to_frame()
         return Shape(frame, (f"the values are read as {value}s",))
@@ -369,6 +388,11 @@ def _rows(data: Any, role: Role, name: str) -> Shape | None:
         return None
     if not all(type(row) is tuple for row in data):
         return None
+    if all(len(row) == _PAIR and _is_entry(row) for row in data):
+        queries = [query for query, _ in data]
+        if len({*map(shown, queries)}) < len(queries):
+            raise _twice(queries, name)
+        return Shape(dict(data), ("pairs of a query and its results",))
     kinds = [set(map(kind_of_value, column)) for column in zip(*data, strict=False)]
     if len(kinds) == _ROW - 1 and kinds[1] == {"number"}:
         raise _one_query(name)  # of pairs of an item and its score
@@ -386,6 +410,16 @@ def _rows(data: Any, role: Role, name: str) -> Shape | None:
     columns = "query", "item", value
     records = [dict(zip(columns, map(plain, row), strict=True)) for row in data]
     return Shape(records, (f"rows of query, item and {value}",), unnamed=True)
+
+
+def _is_entry(row: tuple[Any, Any]) -> bool:
+    """Say whether this is a query, and what was retrieved or is relevant for it."""
+    query, results = row
+    return kind_of_value(query) in {"text", "int"} and _are_groups(results)
+
+
+def _are_groups(results: Any) -> bool:
+    return isinstance(results, (list, dict, AbstractSet)) or is_array(results)
 
 
 def fields_of(thing: Any) -> tuple[str, ...]:
@@ -477,6 +511,29 @@ _STEPS: tuple[Callable[[Any, Role, str], Shape | None], ...] = (
 # --- entries and records
 
 
+def refuse_no_query(data: Any, how: Reading, name: str) -> None:
+    """Refuse records with lists of a known name, whose queries have none."""
+    listed = isinstance(data, (list, tuple)) and data and type(data[0]) is dict
+    if not listed or "query" in (how.columns or {}):
+        return
+    keys = [key for key in data[0] if isinstance(key, str)]
+    roles: tuple[Role, ...] = ("qrels", "run")
+    lists = [
+        key
+        for key in keys
+        if is_listed(data[0][key]) and any(of_role(key, role) for role in roles)
+    ]
+    others = [key for key in keys if key not in lists]
+    if not lists or names_query(keys):
+        return
+    todo = "give each record one, such as 'query_id'"
+    if others:
+        todo += f", or say which of {', '.join(map(repr, others))} it is"
+        todo += f", columns={{'query': {others[0]!r}}}"
+    msg = f"{name} has records with {', '.join(map(repr, lists))} and no query; {todo}"
+    raise FormatError(msg)
+
+
 def _of_records(
     records: list[Any], role: Role, how: Reading, name: str, shape: Shape
 ) -> Lists | Rows | None:
@@ -534,15 +591,8 @@ def _of_entries(
     said = [*dict.fromkeys(note for one in found for note in one.said)]
     number = shape.number or next((one.number for one in found if one.number), "")
     known = shape.known or any(one.known for one in found)
+    lists = _with_simple_hits(queries, lists, name)
     first = _first_hit(lists)
-    if first and names_of(first[0]):
-        lists = [*map(_as_dicts, lists)]
-        first = _first_hit(lists)
-    if first and _holds_objects(first[0]):
-        lists = [
-            [{key: plain(x) for key, x in hit.items()} for hit in entry]
-            for entry in lists
-        ]
     kind = _kind_of_hits(first, how.columns or {})
     if kind == "floats":
         raise _no_ids(first[0], name)
@@ -573,6 +623,52 @@ def _of_entries(
     return source
 
 
+def _with_simple_hits(queries: Sequence[Any], lists: list[Any], name: str) -> list[Any]:
+    """Return lists with dicts in place of tuples with names, and ids as texts."""
+    if _holds_long_ids(lists):
+        lists = [_with_texts(entry) for entry in lists]
+    first = _first_hit(lists)
+    if first and names_of(first[0]):
+        lists = [*map(_as_dicts, lists)]
+        first = _first_hit(lists)
+    if first and isinstance(first[0], dict):
+        _refuse_none(queries, lists, name)
+        # {} may stand for no hits.
+        lists = [e if isinstance(e, list) else e or [] for e in lists]
+    if first and _holds_objects(first[0]):
+        lists = [
+            [{key: plain(x) for key, x in hit.items()} for hit in entry]
+            for entry in lists
+        ]
+    return lists
+
+
+def _refuse_none(queries: Sequence[Any], lists: Sequence[Any], name: str) -> None:
+    """Refuse None in place of a list."""
+    both = zip(queries, lists, strict=True)
+    missing = next((query for query, entry in both if entry is None), None)
+    if missing is not None:
+        msg = (
+            f"{name}: the list of query {shown(missing)} is None; use an empty list if "
+            "nothing was retrieved"
+        )
+        raise FormatError(msg)
+
+
+def _holds_long_ids(lists: Sequence[Any]) -> bool:
+    """Say whether sets or dicts have ids that are written as text, by the first."""
+    groups = (dict, set, frozenset)
+    full = (entry for entry in lists if isinstance(entry, groups) and entry)
+    return any(is_long_id(next(iter(entry))) for entry in islice(full, 1))
+
+
+def _with_texts(entry: Any) -> Any:
+    """Return a set, or {id: number}, with ids as text; all else as it is."""
+    if isinstance(entry, dict):
+        return {plain(key): value for key, value in entry.items()}
+    return {*map(plain, entry)} if isinstance(entry, AbstractSet) else entry
+
+
 def _all_opened(
     queries: Sequence[Any], entries: Sequence[Any], role: Role, name: str
 ) -> list[Shape]:
@@ -590,8 +686,10 @@ def _first_hit(lists: Sequence[Any]) -> list[Any]:
 
 
 def _holds_objects(hit: Any) -> bool:
-    """Say whether values of a dict are ids that are written as text, as in MongoDB."""
-    return type(hit) is dict and any(map(is_long_id, hit.values()))
+    """Say whether values of a dict are ids of MongoDB, or tensors of one number."""
+    return type(hit) is dict and any(
+        is_long_id(value) or is_tensor(value) for value in hit.values()
+    )
 
 
 def _kind_of_hits(hits: Sequence[Any], given: Mapping[str, Any]) -> str:
@@ -623,11 +721,13 @@ def _opened(entry: Any, role: Role, query: Any, name: str) -> Shape:
         isinstance(value, _PLAIN_NUMBERS) for value in entry.values()
     ):
         return Shape(entry)
-    if is_column(entry) or is_frame(entry):
-        return _of_columns(entry)
+    table = _table_of(entry)
+    if table is not None:
+        return _of_columns(table)
     if is_array(entry):
         array = as_array(entry)
         return Shape(array.tolist() if array.ndim == 1 else entry)
+    _refuse_failure(entry, query, name)
     found = None if isinstance(entry, (str, int, float)) else parallel(entry)
     if found is not None:
         return _only_row(_shape_of(found), query, name)
@@ -639,6 +739,25 @@ def _opened(entry: Any, role: Role, query: Any, name: str) -> Shape:
     if role == "qrels" and kind_of_value(entry) in {"text", "int"} and entry != "":
         return Shape([plain(entry)], ("one relevant item for each query",))
     return Shape(entry)
+
+
+def _refuse_failure(entry: Any, query: Any, name: str) -> None:
+    """Refuse what a service returns in place of results."""
+    error = entry.get("error") if isinstance(entry, Mapping) else None
+    if isinstance(error, (Mapping, str)):
+        msg = (
+            f"{name}: the entry of query {shown(query)} is an error of a service, "
+            f"{shown(error)}; search again, or leave the query out"
+        )
+        raise DataError(msg)
+
+
+def _table_of(entry: Any) -> Any:
+    """Return the frame or the column that holds the results of a query, or None."""
+    if is_column(entry) or is_frame(entry):
+        return entry
+    own = _with_own_frame(entry)
+    return None if own is None else own.data
 
 
 def _of_columns(entry: Any) -> Shape:
@@ -679,6 +798,8 @@ def of_frame(
     try:
         return from_frame(data, role, how, name=name)
     except DataError:
+        if not isinstance(data, pl.LazyFrame) and not hasattr(data, "__len__"):
+            data = pl.DataFrame(data)  # such as one of Spark
         if not _holds_rows(data):
             raise
         records = _as_records(data)
@@ -690,12 +811,15 @@ def of_frame(
 
 def _holds_rows(frame: Any) -> bool:
     """Say whether a column has lists of rows, by its first value."""
-    if isinstance(frame, pl.LazyFrame) or not len(frame):
+    if isinstance(frame, pl.LazyFrame) or not hasattr(frame, "__len__"):
+        return False
+    if not len(frame):
         return False
     names: Any = getattr(frame, "column_names", None) or getattr(frame, "columns", ())
     if len({*names}) < len(names):
         return False
     columns = [next(iter(frame[name])) for name in names]
+    columns = [own.as_py() if hasattr(own, "as_py") else own for own in columns]
     lists = [first for first in columns if is_listed(first) or is_column(first)]
     return any(kind_of_value(hit) == "object" for first in lists for hit in first[:1])
 
