@@ -85,6 +85,14 @@ def test_items_of_level_0_at_the_end_are_left_out() -> None:
     )
 
 
+def test_of_a_group_in_parts_others_are_left_out() -> None:
+    groups = {"A": {"0": {"a": 1.0, "b": 0.0, "c": 0.0}, "1": {"a": 1.0, "b": 0.0}}}
+
+    # Kept is the first of b and c, to which only a is preferred.
+    assert preferences(groups, "abc", "q")["prefs_avgjg_Rnonrel"] == 1 / 1
+    assert preferences(groups, "bac", "q")["prefs_avgjg_Rnonrel"] == 0 / 1
+
+
 def test_what_follows_from_two_parts_is_preferred_too() -> None:
     groups = {"A": {"0": {"a": 2.0, "b": 1.0}, "1": {"b": 2.0, "c": 1.0}}}
 

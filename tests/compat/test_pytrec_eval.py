@@ -187,9 +187,10 @@ def test_changes_of_the_judgements_come_too_late() -> None:
     qrels = {"q": {"a": 1}}
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map"})
     qrels["q"]["a"] = 0
+    qrels["q"]["b"] = 1
     qrels["r"] = {"b": 1}
 
-    run = {"q": {"a": 1.0}, "r": {"b": 1.0}}
+    run = {"q": {"a": 2.0, "b": 1.0}, "r": {"b": 1.0}}
     assert evaluator.evaluate(run) == {"q": {"map": 1}}
 
 
