@@ -203,6 +203,7 @@ oracle-search: TOOLS = pytrec_eval ir_measures ranx sklearn
 oracle-search: LISTS = ir_measures
 oracle-search: VALUES = scipy ranx
 oracle-search: FUSION = ranx
+oracle-search: FACES = ranx ir_measures
 oracle-recommend: TOOLS = jurity recommenders rectools cornac surprise
 oracle-recommend: LISTS = jurity recommenders rectools
 oracle-recommend: VALUES = statsmodels
@@ -222,6 +223,8 @@ oracle-search oracle-recommend oracle-torch oracle-older: oracle-%: $(ORACLE)-%/
 		$(VALUES) --cases $(CASES) --seed $(SEED))
 	$(if $(FUSION),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/fusing.py \
 		$(FUSION) --cases $(CASES) --seed $(SEED))
+	$(if $(FACES),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/faces.py \
+		$(FACES) --cases $(CASES) --seed $(SEED))
 
 # How often tests, intervals and gates err; fixed seeds, and one thread per process.
 .PHONY: simulate
