@@ -207,6 +207,7 @@ oracle-search: LISTS = ir_measures
 oracle-search: VALUES = scipy ranx
 oracle-search: FUSION = ranx
 oracle-search: CLIENTS = pytrec_eval
+oracle-search: FACES = ranx ir_measures
 oracle-recommend: TOOLS = jurity recommenders rectools cornac surprise
 oracle-recommend: LISTS = jurity recommenders rectools
 oracle-recommend: VALUES = statsmodels
@@ -245,6 +246,8 @@ oracle-search oracle-recommend oracle-torch oracle-older oracle-rag oracle-clien
 		$(FUSION) --cases $(CASES) --seed $(SEED))
 	$(if $(CLIENTS),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/clients.py \
 		$(CLIENTS) --cases $(CASES) --seed $(SEED))
+	$(if $(FACES),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/faces.py \
+		$(FACES) --cases $(CASES) --seed $(SEED))
 
 # How often tests, intervals and gates err; fixed seeds, and one thread per process.
 .PHONY: simulate

@@ -391,7 +391,10 @@ def ir_measures(_: World, rng: np.random.Generator) -> Iterator[Pair]:
                     qrels.append((query, f"d{item}", grade, str(topic)))
         shown = rng.permutation(n_items)[: rng.integers(1, n_items + 1)].tolist()
         if rng.random() < 3 / 4:
-            run[query] = {f"d{item}": float(-place) for place, item in enumerate(shown)}
+            width = int(rng.choice([1, 1, 3]))  # of ties
+            run[query] = {
+                f"d{item}": float(-place // width) for place, item in enumerate(shown)
+            }
     judged = {query for query, *_ in qrels}
     if len({topic for *_, topic in qrels}) == 1 or judged.isdisjoint(run):
         return  # one subtopic is none

@@ -300,6 +300,8 @@ def _p_values(
     values: Sequence[Floats], stat_test: str, draws: int, seed: int
 ) -> Floats:
     """Return the p-values of all pairs of runs, above the diagonal."""
+    if len(values[0]) < 2:  # noqa: PLR2004 - nothing to test
+        return np.full((len(values), len(values)), np.nan)
     if stat_test == "tukey":
         from scipy.stats import tukey_hsd  # noqa: PLC0415 - slow to import
 
