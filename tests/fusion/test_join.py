@@ -348,6 +348,19 @@ def test_runs_without_rows_are_refused() -> None:
         rk.fuse({"a": A, "b": {}})
 
 
+@pytest.mark.parametrize("form", [dict, lambda own: list(own.items())])
+def test_runs_that_look_like_distances_are_named(form: Any) -> None:
+    near = {"d1": 0.1, "d2": 0.5, "d3": 0.9, "d4": 1.0, "d5": 1.5, "d6": 2.0}
+    far = {"d1": 0.9, "d2": 0.5}
+    runs = {"near": {"q": form(near)}, "far": {"q": form(far)}}
+
+    notes = rk.fuse(runs).notes
+
+    said = [note for note in notes if "as distances do" in note]
+    assert len(said) == 1
+    assert said[0].startswith("near: scores rise along every list, as distances do")
+
+
 def test_distances() -> None:
     near = {"q": {"x": 0.1, "y": 0.7}}
 

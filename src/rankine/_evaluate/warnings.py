@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from rankine._tables.lists import Recommended
 
 
-_RISES = 5
-"""From this many steps upwards, scores look like distances."""
 _OF_RATINGS = 4
 """From this largest grade on, grades look like ratings."""
 _LIKED = 0.75
@@ -115,7 +113,7 @@ class Doubts:
             )
 
     def _rising(self) -> Iterable[str]:
-        if self.steps.rises >= _RISES and not self.steps.falls:
+        if self.steps.like_distances:
             yield RISING
 
 

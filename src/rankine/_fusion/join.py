@@ -14,7 +14,7 @@ import polars as pl
 
 from rankine._base.blocks import by_halves
 from rankine._base.forks import need_threads
-from rankine._base.text import QUERY, common_unit, count
+from rankine._base.text import QUERY, RISING, common_unit, count
 from rankine._fusion.ballots import Ballots, Votes
 from rankine._fusion.ties import best_first
 from rankine._io.sources import Lists as Mappings
@@ -127,6 +127,11 @@ def join(runs: Mapping[str, Source], depth: int | None) -> Joined:
         for said in met_by_number(sources[0], source, (names[0], name))
     ]
     every = [lists_of(source, depth=depth) for source in sources]
+    for name, source, one in zip(names, sources, every, strict=True):
+        rising = (RISING,) if one.steps.like_distances else ()
+        doubts += [
+            f"{name}: {said}" for said in dict.fromkeys((*source.warnings, *rising))
+        ]
     notes = dict.fromkeys(note for one in every for note in one.notes)
     ids, of_queries = one_type(
         {name: one.queries for name, one in zip(names, every, strict=True)}, "query"

@@ -37,6 +37,11 @@ class Steps:
         """Whether values fall from each to the next."""
         return self.rises == self.ties == 0
 
+    @property
+    def like_distances(self) -> bool:
+        """Whether values only rise, and often enough to be no accident."""
+        return self.rises >= _RISES and not self.falls
+
     def __add__(self, other: Steps) -> Steps:
         """Return the steps of both parts of the data."""
         rises, falls = self.rises + other.rises, self.falls + other.falls
@@ -44,6 +49,8 @@ class Steps:
 
 
 NO_STEPS = Steps(0, 0, 0)
+_RISES = 5
+"""From this many steps upwards, scores look like distances."""
 
 
 def steps_of(values: Floats, starts: Ints) -> Steps:
