@@ -65,7 +65,8 @@ def ranx(rng: np.random.Generator) -> Iterator[Number]:
     import ranx as peer
 
     case, _ = drawn(rng)
-    if case.whole_grades and not case.has_duplicates and case.shared:
+    filled = any(case.run.get(query) for query in case.qrels)  # or ranx raises
+    if case.whole_grades and not case.has_duplicates and filled:
         yield from _evaluated(peer, case)
     fused = fusion(rng)
     lists = [{q: dict(own) for q, own in one.items()} for one in fused.runs]

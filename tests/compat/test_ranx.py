@@ -102,7 +102,8 @@ def test_results_are_not_saved_if_not_wanted() -> None:
     run = Run(FOUND)
     evaluate(Qrels(JUDGED), run, "mrr", save_results_in_run=False)
 
-    assert run.mean_scores == run.scores == {}
+    assert run.mean_scores == {}
+    assert run.scores == {}
 
 
 def test_other_queries_are_refused() -> None:
