@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -64,7 +65,8 @@ def ranx(rng: np.random.Generator) -> Iterator[Number]:
     import ranx as peer
 
     case, _ = drawn(rng)
-    if case.whole_grades and not case.has_duplicates and not case.empty:
+    filled = any(case.run.get(query) for query in case.qrels)  # or ranx raises
+    if case.whole_grades and not case.has_duplicates and filled:
         yield from _evaluated(peer, case)
     fused = fusion(rng)
     lists = [{q: dict(own) for q, own in one.items()} for one in fused.runs]
@@ -190,7 +192,7 @@ def ir_measures(rng: np.random.Generator) -> Iterator[Number]:
             m.query_id: m.value for m in pipeline.iter_calc([measure], qrels, scores)
         }
         rough = measure.NAME == "ERR" or "exp" in name
-        known = str(metric_of(measure, missing))
+        known = re.sub(r"\(rel=1\)|(?<=\()rel=1,", "", str(metric_of(measure, missing)))
         yield name, known, case, theirs, own, _ROUNDED if rough else _NEARLY
 
 

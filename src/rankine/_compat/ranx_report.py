@@ -305,7 +305,8 @@ def _p_values(
     if stat_test == "tukey":
         from scipy.stats import tukey_hsd  # noqa: PLC0415 - slow to import
 
-        of_all: Floats = tukey_hsd(*values).pvalue
+        with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies
+            of_all: Floats = tukey_hsd(*values).pvalue
         return of_all
     p = np.ones((len(values), len(values)))
     for a, b in combinations(range(len(values)), 2):
