@@ -36,6 +36,7 @@ _QUERY = (
     ),
     ("query", "user", "topic", "user_idx", "query_idx", "query_index"),
     ("user_input", "question", "request"),
+    ("questions", "inputs"),
 )  # fmt: skip
 _ITEM = (
     (
@@ -53,13 +54,13 @@ _OF_ROLE = {
     "run": (
         "retrieved", "retrieved_ids", "recommended", "recommendations", "results",
         "retrieved_context_ids", "retrieved_doc_ids", "retrieved_docs",
-        "retrieved_documents", "retrieved_context",
+        "retrieved_documents", "retrieved_context", "outputs",
     ),
     "qrels": (
         "relevant", "relevant_ids", "expected", "ground_truth", "truth",
         "reference_context_ids", "relevant_doc_ids", "relevant_docs",
         "relevant_documents", "expected_ids", "expected_retrieved_context", "gold",
-        "gold_ids",
+        "gold_ids", "ground_truth_documents", "targets",
     ),
 }  # fmt: skip
 _GRADE = (

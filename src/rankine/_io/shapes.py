@@ -284,6 +284,16 @@ def _refuse_role(data: Any, kind: str, role: Role, name: str) -> None:
         raise FormatError(msg)
 
 
+def _inputs(data: Any, *_: Any) -> Shape | None:
+    """A result of Haystack: what was evaluated, in a list for each name."""
+    inputs = field_of(data, "inputs")
+    if field_of(data, "run_name") is None or not isinstance(inputs, Mapping):
+        return None
+    rows = zip(*inputs.values(), strict=True)
+    records = [dict(zip(inputs, row, strict=True)) for row in rows]
+    return Shape(records, ("records of inputs",))
+
+
 def _predictions(data: Any, *_: Any) -> Shape | None:
     """Predictions that MTEB saved: by subset, by split, by query."""
     if not isinstance(data, Mapping) or "mteb_model_meta" not in data:
@@ -502,7 +512,8 @@ def _matrix(data: Any, role: Role, _: str) -> Shape | None:
 
 
 _STEPS: tuple[Callable[[Any, Role, str], Shape | None], ...] = (
-    _splits, _body, _with_own_mapping, _with_own_frame, _judgements, _predictions,
+    _splits, _body, _with_own_mapping, _with_own_frame, _judgements, _inputs,
+    _predictions,
     _inside, _records_by_query, _column, _indexed, _rows, _side_by_side,
     _matrix,
 )  # fmt: skip

@@ -130,6 +130,20 @@ class VectorStoreQueryResult:
 # --- haystack-ai 3.4.0
 
 
+class EvaluationRunResult:
+    """What Haystack makes of the inputs and outputs of evaluators."""
+
+    def __init__(
+        self, run_name: str, inputs: dict[str, list[Any]], results: dict[str, Any]
+    ) -> None:
+        self.run_name = run_name
+        self.inputs = inputs
+        self.results = results
+
+    def detailed_report(self) -> dict[str, list[Any]]:
+        return {**self.inputs, "score": self.results["mrr"]["individual_scores"]}
+
+
 @dataclass
 class HaystackDocument:
     """A document of Haystack: a dataclass that compares and so has no hash."""

@@ -572,3 +572,26 @@ def _(e: Example, _: Path) -> Pair:
 @form("scores that rise", warned="scores rise along every list")
 def _(e: Example, _: Path) -> Pair:
     return e.truth, e.by_query(lambda d, _, x: {"id": d, "score": x})
+
+
+@form("Haystack, EvaluationRunResult", "records of inputs")
+def _(e: Example, _: Path) -> Pair:
+    make = lib.HaystackDocument
+    inputs: dict[str, list[Any]] = {
+        "questions": [f"What is {q}?" for q in e.queries],
+        "ground_truth_documents": [[make(d)] for d in e.relevant],
+        "retrieved_documents": e.lists_of(lambda d, *_: make(d)),
+    }
+    scores = {"score": 0.5, "individual_scores": [0.5] * len(e.queries)}
+    return both(lib.EvaluationRunResult("run", inputs, {"mrr": scores}))
+
+
+@form("MLflow, eval_results_table", "query = inputs, item = outputs")
+def _(e: Example, _: Path) -> Pair:
+    table = {
+        "inputs": [f"What is {q}?" for q in e.queries],
+        "targets": [[d] for d in e.relevant],
+        "outputs": e.ids,
+        "precision_at_3/score": [0.5] * len(e.queries),
+    }
+    return both(pd.DataFrame(table))
