@@ -2,5 +2,4 @@
 
 - ranx_lists: its Qrels and Run; ranx_metrics: its evaluate and plot; ranx_report: its
   compare; ranx_fusion: its fuse, normalize and optimize_fusion.
-- ir_measures: a provider for it.
 """
