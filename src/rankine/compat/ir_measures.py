@@ -236,7 +236,7 @@ def _values(
         options: those of `evaluate`.
     """
     if isinstance(run, dict):
-        shared = any(items and query in judged for query, items in run.items())
+        shared = not judged.isdisjoint(run) and any(run.values())
     else:
         shared = not judged.isdisjoint(run["query_id"])
         run = read_run(run, columns=_COLUMNS | {"score": "score"})
