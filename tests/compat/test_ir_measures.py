@@ -73,6 +73,10 @@ def test_nothing_in_common(peer: Any, qrels: Any, run: Any) -> None:
     assert values(peer, "AP", qrels, run) == {"1": 0, "2": 0}
 
 
+def test_an_empty_list_is_a_list(peer: Any) -> None:
+    assert values(peer, "NumRel", run={"1": {}, "3": {"c": 1.0}}) == {"1": 2, "2": 0}
+
+
 def test_subtopics_are_iterations(peer: Any) -> None:
     qrels = [peer.Qrel("1", "a", 1, "x"), peer.Qrel("1", "b", 1, "y")]
 

@@ -310,6 +310,18 @@ def test_optimize(method: str, options: dict[str, Any], configs: list[str]) -> N
     assert configs[-1] in str(report)
 
 
+def test_the_best_parameters_are_found() -> None:
+    # With (0.5, 0.5), both have 1/2, and the larger id comes first.
+    runs = [Run({"q": {"a": 2, "b": 1}}), Run({"q": {"b": 2, "a": 1}})]
+    found, report = optimize_fusion(
+        Qrels({"q": {"a": 1}}), runs, metric="mrr", step=0.5,
+        return_optimization_report=True,
+    )  # fmt: skip
+
+    assert found == {"weights": (1.0, 0.0)}
+    assert report.results == [1 / 2, 1 / 2, 1]
+
+
 def test_an_option_of_another_method_is_refused() -> None:
     with pytest.raises(ParameterError, match="rrf takes min_k, max_k, step, got 'k'"):
         optimize_fusion(ONE_EACH, several(1, 2), method="rrf", k=3)

@@ -21,7 +21,7 @@ from rankine._base.forks import need_threads
 from rankine._conventions.presets import convention
 from rankine._conventions.tools import TOOLS
 from rankine._evaluate.evaluate import evaluate
-from rankine._metrics.names import metrics, parse
+from rankine._metrics.names import parse
 from rankine._runs.views import read_qrels, read_run
 from rankine.errors import MissingExtraError
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rankine._conventions.convention import Convention
     from rankine._metrics.metric import Metric
-    from rankine._runs.views import Qrels, Run
+    from rankine._runs.views import Qrels
 
 __all__ = ["measure", "register"]
 
@@ -81,7 +81,8 @@ def measure(metric: str | Metric, name: str | None = None, **options: Any) -> An
 
     def values(qrels: Any, run: Any) -> Iterator[tuple[Any, float]]:
         truth = read_qrels(qrels, columns=_COLUMNS | {"grade": "relevance"})
-        for query, _, value in _values(truth, _run_of(run), {None: bound}, **how):
+        judged = set(qrels["query_id"])
+        for query, _, value in _values(truth, judged, run, {None: bound}, **how):
             yield query, value
 
     called = name or (f"{bound}[{words}]" if words else str(bound))
@@ -116,7 +117,7 @@ def metric_of(measure: Any, missing: object) -> Metric:
     if dcg is not None:
         given.setdefault("gains", _GAINS[dcg])
     bound = {_PARAMETERS.get(key, key): value for key, value in given.items()}
-    return metrics()[_OURS[name]](**bound)
+    return parse(_OURS[name])(**bound)
 
 
 def _groups(
@@ -134,6 +135,7 @@ def _groups(
     return groups
 
 
+@cache
 def _rule(*, removed: bool) -> Convention:
     """Return the convention, with unjudged documents or without."""
     rule = convention(_CONVENTION).replace(duplicates="last")  # as in a dict
@@ -172,9 +174,11 @@ def _provider_of(ir_measures: Any) -> Any:
             converted = ir_measures.util.RunConverter(run)
             kind, _ = converted.predict_type()
             framed = kind == "pd_dataframe"
-            lists = _run_of(run if framed else converted.as_dict_of_dict())
+            lists = run if framed else converted.as_dict_of_dict()
             for qrels, how, group in self.groups:
-                for query, own, value in _values(qrels, lists, group, convention=how):
+                for query, own, value in _values(
+                    qrels, self.qrel_qids, lists, group, convention=how
+                ):
                     yield ir_measures.Metric(query, own, value)
 
     class RankineProvider(base.Provider):  # type: ignore[misc]
@@ -210,15 +214,6 @@ def _supported(ir_measures: Any) -> list[Any]:
     return every
 
 
-def _run_of(run: Any) -> Run | None:
-    """Read a run; None if there is nothing in it."""
-    if not len(run):
-        return None
-    if isinstance(run, dict):
-        return read_run(run) if any(run.values()) else None
-    return read_run(run, columns=_COLUMNS | {"score": "score"})
-
-
 def _by_topic(rows: Iterable[Any]) -> Qrels:
     """Read judgements with their subtopics, which ir_measures calls iterations."""
     need_threads()
@@ -229,17 +224,28 @@ def _by_topic(rows: Iterable[Any]) -> Qrels:
 
 
 def _values(
-    qrels: Qrels, run: Run | None, asked: dict[Any, Metric], **options: Any
+    qrels: Qrels, judged: set[Any], run: Any, asked: dict[Any, Metric], **options: Any
 ) -> Iterator[tuple[Any, Any, float]]:
     """Go through the query, the key and the value of each metric.
 
-    Without a query that both have, there are none.
+    Args:
+        qrels: the judgements.
+        judged: their queries; without one that the run has, there are no values.
+        run: {query: {document: score}}, or a frame of pandas.
+        asked: the metrics, by keys.
+        options: those of `evaluate`.
     """
-    if run is None or set(qrels.queries).isdisjoint(run.queries):
+    if isinstance(run, dict):
+        shared = not judged.isdisjoint(run) and any(run.values())
+    else:
+        shared = not judged.isdisjoint(run["query_id"])
+        run = read_run(run, columns=_COLUMNS | {"score": "score"})
+    if not shared:
         return
     found = evaluate(qrels, run, dict.fromkeys(map(str, asked.values())), **options)
     table = found.per_query
+    queries = table["query"].to_list()
     for key, metric in asked.items():
-        for query, value in zip(table["query"], table[str(metric)], strict=True):
+        for query, value in zip(queries, table[str(metric)].to_list(), strict=True):
             if value is not None:
                 yield query, key, value
