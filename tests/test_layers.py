@@ -16,7 +16,8 @@ ROOT = Path(rankine.__file__).parent
 ORDER = (
     "errors", "_base", "_stats", "_conventions", "_tables", "_metrics", "_io", "_join",
     "_runs", "_evaluate", "_fusion", "_online", "_engines", "_report", "_results",
-    "_experiment", "cli", "stats", "online", "plot", "spark", "pytest_plugin",
+    "_experiment", "cli", "stats", "online", "plot", "spark", "compat",
+    "pytest_plugin",
 )  # fmt: skip
 BARE = ORDER[: ORDER.index("_io")]
 """Packages that need NumPy alone: other engines use them where polars is missing."""

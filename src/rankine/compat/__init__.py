@@ -1,0 +1,1 @@
+"""Other libraries' interfaces, for programs that were written for them."""
