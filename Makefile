@@ -217,6 +217,7 @@ oracle-older: TOOLS = recmetrics
 oracle-older: LISTS = recmetrics
 oracle-rag: TOOLS = beir llama_index haystack mlflow vespa
 oracle-rag: EXPORTED = llama_index
+oracle-rag oracle-clients: OBJECTS = tests/compat
 oracle-clients: TOOLS = mteb sentence_transformers ragas
 oracle-clients: EXPORTED = none
 
@@ -238,6 +239,7 @@ oracle-search oracle-recommend oracle-torch oracle-older oracle-rag oracle-clien
 		oracle/exports.py $(or $(EXPORTED),$(TOOLS)))
 	POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/run.py $(TOOLS) \
 		--cases $(CASES) --seed $(SEED)
+	$(if $(OBJECTS),$(ORACLE)-$*/bin/python -m pytest -q $(OBJECTS))
 	$(if $(LISTS),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/lists.py \
 		$(LISTS) --cases $(CASES) --seed $(SEED))
 	$(if $(VALUES),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/comparing.py \
