@@ -206,7 +206,7 @@ oracle-search: TOOLS = pytrec_eval ir_measures ranx sklearn
 oracle-search: LISTS = ir_measures
 oracle-search: VALUES = scipy ranx
 oracle-search: FUSION = ranx
-oracle-search: CLIENTS = pytrec_eval
+oracle-search: INTERFACE = pytrec_eval
 oracle-search: FACES = ranx ir_measures
 oracle-recommend: TOOLS = jurity recommenders rectools cornac surprise
 oracle-recommend: LISTS = jurity recommenders rectools
@@ -246,8 +246,8 @@ oracle-search oracle-recommend oracle-torch oracle-older oracle-rag oracle-clien
 		$(VALUES) --cases $(CASES) --seed $(SEED))
 	$(if $(FUSION),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/fusing.py \
 		$(FUSION) --cases $(CASES) --seed $(SEED))
-	$(if $(CLIENTS),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/clients.py \
-		$(CLIENTS) --cases $(CASES) --seed $(SEED))
+	$(if $(INTERFACE),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/interface.py \
+		$(INTERFACE) --cases $(CASES) --seed $(SEED))
 	$(if $(FACES),POLARS_MAX_THREADS=1 $(ORACLE)-$*/bin/python oracle/faces.py \
 		$(FACES) --cases $(CASES) --seed $(SEED))
 

@@ -433,7 +433,7 @@ FUSIONS = (
 )
 """The same for fusion of runs, whose metrics are methods with their normalisations."""
 
-CLIENTS = tuple(
+INTERFACES = tuple(
     Known(
         "pytrec_eval",
         pattern,

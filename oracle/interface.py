@@ -20,7 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from oracle.cases import Case, draw
 from oracle.differences import run
-from oracle.known import CLIENTS, reason
+from oracle.known import INTERFACES, reason
 from rankine.compat import pytrec_eval as ours
 
 _ENOUGH = 1e-12
@@ -140,7 +140,7 @@ def compare(name: str, n_cases: int, seed: int) -> tuple[Counter[str], list[str]
                 other = mine[query][measure]
                 if abs(value - other) <= _ENOUGH * max(1, abs(value)):
                     continue
-                why = reason(name, measure, (call, query), 0, CLIENTS)
+                why = reason(name, measure, (call, query), 0, INTERFACES)
                 if why is None:
                     wrong.append(f"{measure}, {query}: {given}: {value}, {other}")
                 else:
