@@ -152,12 +152,6 @@ KNOWN = (
         "rankine refuses a run that shares no query with the judgements.",
     ),
     Known(
-        "llama_index",
-        "*",
-        lambda case, _: not case.qrels.keys().isdisjoint(case.empty),
-        "LlamaIndex refuses an empty list; here it counts as 0.",
-    ),
-    Known(
         "mlflow",
         "nDCG@k",
         _repeats_liked,

@@ -18,9 +18,9 @@ CONVENTION = "llama_index"
 HOLDS_EMPTY = True
 
 
-def accepts(_: Case) -> bool:
-    """Every case is lists of ids."""
-    return True
+def accepts(case: Case) -> bool:
+    """It refuses a query with nothing to find, or with nothing found."""
+    return {query for query, *_ in case.liked} == case.qrels.keys() <= case.run.keys()
 
 
 def _mean(name: str, *, cut: bool = False) -> Callable[[Case, int], float]:

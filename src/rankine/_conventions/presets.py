@@ -42,8 +42,7 @@ _LLAMA_INDEX = Convention(
     p_den="list",
     gain="binary",
     ideal="judged",
-    missing_run="error",
-    empty_truth="error",
+    empty_truth="skip",
     overrides={"P": {"duplicates": "last"}, "R": {"duplicates": "set"}},
 )
 _MTEB = Convention(
