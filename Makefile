@@ -217,7 +217,7 @@ oracle-older: TOOLS = recmetrics
 oracle-older: LISTS = recmetrics
 oracle-rag: TOOLS = beir llama_index haystack mlflow vespa
 oracle-rag: EXPORTED = llama_index
-oracle-rag oracle-clients: OBJECTS = tests/compat
+oracle-search oracle-rag oracle-clients: OBJECTS = tests/compat
 oracle-clients: TOOLS = mteb sentence_transformers ragas
 oracle-clients: EXPORTED = none
 
