@@ -157,6 +157,22 @@ def test_what_was_computed_differently_is_refused(options: Any, message: str) ->
         ev(HIGH, **options).better_than(ev(LOW), "RR")
 
 
+@pytest.mark.parametrize("metric", ["Coverage@1", "AUC(universe=catalogue)"])
+def test_two_catalogues_are_refused(metric: str) -> None:
+    # 1 of 10 items is shown, and 1 of 20: no recommender covers more than the other.
+    first, second, same = (
+        rk.evaluate({"q": {"a": 1}}, {"q": ["a"]}, metric, catalog=size)
+        for size in (10, 20, 10)
+    )
+
+    assert not first.better_than(same, metric)
+    assert rk.compare_values({"x": first, "y": same}).pairwise.height == 1
+    with pytest.raises(ParameterError, match="catalog"):
+        first.better_than(second, metric)
+    with pytest.raises(ParameterError, match=r"10 in x, 20 in y\).*same catalog="):
+        rk.compare_values({"x": first, "y": second})
+
+
 def test_weights_count() -> None:
     weights = dict.fromkeys(QRELS, 1.0) | {"q0": 100.0}
     first = ev(LOW | {"q0": ["a"]}, weights=weights)

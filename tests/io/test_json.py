@@ -144,3 +144,21 @@ def test_a_large_file_is_refused_as_a_small_one_is(
             pytest.raises(DataError, match=said),
         ):
             rk.evaluate({"q": {"a": 1}}, path, "RR")
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_one_gold_id_for_each_query(indent: int | None, tmp_path: Path) -> None:
+    gold, run = tmp_path / "gold.json", {"q1": ["d1"], "q2": ["x", "d2"]}
+    gold.write_text(json.dumps({"q1": "d1", "q2": "d2"}, indent=indent))
+
+    found = rk.evaluate(gold, run, "RR")
+
+    assert found["RR"] == (1 + 1 / 2) / 2
+    assert any("one relevant item for each query" in note for note in found.notes)
+
+
+def test_a_single_line_with_names_of_columns_is_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    path.write_text('{"query_id": "q1", "doc_id": "d1", "relevance": 1}\n')
+
+    assert rk.evaluate(path, {"q1": ["x", "d1"]}, "RR")["RR"] == 1 / 2

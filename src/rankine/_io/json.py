@@ -14,7 +14,7 @@ import polars as pl
 
 from rankine._base.limits import limits
 from rankine._io.bytes import decoded, not_utf8
-from rankine._io.columns import NAMES_OF_TABLES
+from rankine._io.columns import NAMES_OF_TABLES, names_item, names_query
 from rankine._io.frames import open_frame, rows_of
 from rankine._io.records import from_entries, from_records, open_records
 from rankine._io.rows import as_rows
@@ -83,15 +83,18 @@ def _kind(head: bytes) -> str | None:
     try:
         first = json.loads(lines[0])
     except (ValueError, RecursionError):
-        # A value over several lines, or a line that is longer than what was read.
-        inside = _FIRST_VALUE.match(start)
+        if len(lines) > 1:  # a value over several lines
+            return "json"
+        inside = _FIRST_VALUE.match(start)  # a line that is longer than what was read
         return "ndjson" if inside and inside[1] not in b"{[" else "json"
     if len(lines) > 1 and lines[1].lstrip()[:1] == b"{":
         return "ndjson"
-    records = isinstance(first, dict) and any(
-        isinstance(value, (str, int, float)) for value in first.values()
-    )
-    return "ndjson" if records else "json"
+    if not isinstance(first, dict):
+        return "json"
+    # Without the names of columns, it is {query: item}.
+    named = names_query([*first]) or names_item([*first])
+    plain = any(isinstance(value, (str, int, float)) for value in first.values())
+    return "ndjson" if plain and named else "json"
 
 
 def _is_list(line: bytes) -> bool:

@@ -181,14 +181,14 @@ def _joined(title: pl.Series, text: pl.Series) -> pl.Series:
 
 def _object_of(table: Table) -> dict[str, str] | None:
     """Return the entries of a JSON object whose values are texts; None if it is not."""
-    ((frame, _),) = table.load([*table.names])
-    if frame.height != 1 or any(kind != pl.String for kind in frame.dtypes):
+    entries = table.parts[0].entries
+    if entries is None:  # an id has the name of a column
+        ((frame, _),) = table.load([*table.names])
+        entries = frame.row(0, named=True) if frame.height == 1 else {}
+    texts = {name: text for name, text in entries.items() if text is not None}
+    if not texts or not all(isinstance(text, str) for text in texts.values()):
         return None
-    return {
-        name: str(text)[:_LETTERS]
-        for name, text in frame.row(0, named=True).items()
-        if text is not None
-    }
+    return {name: text[:_LETTERS] for name, text in texts.items()}
 
 
 def _letters(column: pl.Series) -> pl.Series:

@@ -19,6 +19,8 @@ from rankine._stats.pairwise import Settings, compare_values
 from rankine.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankine._base.arrays import Floats
     from rankine._evaluate.result import Evaluation
     from rankine._metrics.metric import Metric
@@ -76,6 +78,25 @@ def is_better(
     return b > a if direction else b < a
 
 
+def refuse_other_catalogue(label: str, evaluations: Mapping[str, Evaluation]) -> None:
+    """Refuse a metric of the catalogue if evaluations were given different ones."""
+    known: dict[str, int] = {}
+    for name, each in evaluations.items():
+        bound, _ = table_of(each, each._label(label))  # noqa: SLF001 - of the package
+        size = bound.get("catalog") or (
+            each.plan.catalog if "catalog" in bound.needs else None
+        )
+        if size is not None:
+            known[name] = size
+    if len({*known.values()}) > 1:
+        sizes = ", ".join(f"{size:,} in {name}" for name, size in known.items())
+        msg = (
+            f"{label} depends on the catalogue, which has not the same number of items "
+            f"everywhere ({sizes}); evaluate all with the same catalog="
+        )
+        raise ParameterError(msg)
+
+
 def _verdict(
     ours: Evaluation,
     theirs: Evaluation,
@@ -123,6 +144,7 @@ def _paired(
             "numbers do not compare; evaluate both in the same way"
         )
         raise ParameterError(msg)
+    refuse_other_catalogue(label, {"one": ours, "the other": theirs})
     queries, units = [str(query) for query in table.ids], plural(ours.unit)
     places = {str(query): place for place, query in enumerate(table_there.ids)}
     alone = [query for query in queries if query not in places]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankine._base.checks import check_flag
+from rankine._evaluate.compare.better_than import refuse_other_catalogue
 from rankine._evaluate.compare.compare import (
     check_metric,
     check_systems,
@@ -159,6 +160,7 @@ def _comparable(
     found, left = [], []
     for label in labels:
         try:
+            refuse_other_catalogue(label, evaluations)
             if bound[label].fact.without is None:
                 check_metric(label, bound[label])
             else:
