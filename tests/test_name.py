@@ -63,7 +63,7 @@ def test_the_distribution_has_its_own_name() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
     assert project["name"] == "rankine-eval"
-    assert list(project["scripts"]) == ["rankine"]
+    assert list(project["scripts"]) == ["rankine", "rankine-trec-eval"]
 
 
 def test_a_missing_package_is_named_with_the_distribution(

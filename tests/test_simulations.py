@@ -136,5 +136,5 @@ def test_a_new_module_is_found_and_a_broken_bound_ends_with_1(tmp_path: Path) ->
     assert "0 bounds broken" in text
     code, text = run("promise")
     assert code == 2
-    assert "no module promise; there are families, gates, intervals, " in text
+    assert "no module promise; there are collections, families, gates, " in text
     assert ", promises, " in text

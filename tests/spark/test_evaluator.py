@@ -9,6 +9,8 @@ import pytest
 
 from rankine.compat.pyspark import evaluator
 
+pytest.importorskip("pyspark", reason="needs pyspark; make spark runs these tests")
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 

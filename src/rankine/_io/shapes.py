@@ -645,7 +645,7 @@ def _with_simple_hits(queries: Sequence[Any], lists: list[Any], name: str) -> li
     if first and isinstance(first[0], dict):
         _refuse_none(queries, lists, name)
         # {} may stand for no hits.
-        lists = [e if isinstance(e, list) else e or [] for e in lists]
+        lists = [[] if isinstance(e, dict) and not e else e for e in lists]
     if first and _holds_objects(first[0]):
         lists = [
             [{key: plain(x) for key, x in hit.items()} for hit in entry]
