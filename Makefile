@@ -217,7 +217,8 @@ oracle-older: TOOLS = recmetrics
 oracle-older: LISTS = recmetrics
 oracle-rag: TOOLS = beir llama_index haystack mlflow vespa
 oracle-rag: EXPORTED = llama_index
-oracle-search oracle-rag oracle-clients: OBJECTS = tests/compat
+oracle-search oracle-rag oracle-clients: OBJECTS = tests/compat/test_programs.py \
+		tests/compat/test_metric_objects.py tests/compat/test_ir_measures.py
 oracle-clients: TOOLS = mteb sentence_transformers ragas
 oracle-clients: EXPORTED = none
 

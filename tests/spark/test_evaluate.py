@@ -177,7 +177,9 @@ def test_any_partitions_and_any_order_give_the_numbers_of_memory(
         return
 
     options["partitions"] = partitions
-    if by_rows(rk.conventions()[convention]):
+    rule = rk.conventions()[convention]
+    of_metrics = (own.get("tie", "") for own in rule.overrides.values())
+    if by_rows(rule) or any(tie.startswith("input") for tie in of_metrics):
         options["sequence"] = "seq"
     ev = rankine.spark.evaluate(*frames, metrics, **options)
 
