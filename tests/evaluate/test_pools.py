@@ -370,6 +370,7 @@ def test_undefined_numbers_are_shown_as_such() -> None:
 
 
 def test_a_chart_has_a_line_per_run() -> None:
+    pytest.importorskip("altair")
     study = rk.pool_study(QRELS, RUNS, ["P@3", "AP"], depths=[1, 3])
 
     rows = study.plot("AP").to_dict()["data"]["values"]

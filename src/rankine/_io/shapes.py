@@ -100,6 +100,8 @@ def is_plain(data: Any) -> bool:
     """
     groups = _GROUPS
     if isinstance(data, dict):
+        if is_sparse(data):  # one kind of which is a dict in older versions of scipy
+            return True
         if is_long_id(next(iter(data), None)):
             return False
         data = data.values()
