@@ -68,6 +68,13 @@ def test_a_column_of_documents(engine: str, tmp_path: Path) -> None:
     assert rk.evaluate(QRELS, frame(), "AP", collapse="doc")["AP"] == AP
 
 
+def test_a_document_without_an_id_is_none() -> None:
+    ev = rk.evaluate({"q": {"d1": 1}}, {"q": ["#1", "d1#2", "#7"]}, "RR", collapse="#")
+
+    assert ev["RR"] == 1 / 2
+    assert ev.notes == ("run: 2 rows without an id before #: id kept",)
+
+
 def test_without_it_chunks_are_not_documents() -> None:
     assert rk.evaluate(QRELS, RUN, "AP")["AP"] == 0
 
@@ -124,7 +131,7 @@ def test_ids_without_a_document_stay_and_are_counted() -> None:
     ev = rk.evaluate(qrels, run, "R@3", collapse="#")
 
     assert ev["R@3"] == 1  # the last separator counts
-    assert ev.notes == ("run: 1 row without #: id kept",)
+    assert ev.notes == ("run: 1 row without an id before #: id kept",)
     named = rk.evaluate(qrels, run, "R@3", collapse={"d1#1": "d1"})
     assert "2 rows that collapse does not name: id kept" in named.notes[0]
 

@@ -60,6 +60,7 @@ class Collapse:
                 default=None,
                 return_dtype=pl.String,
             )
+        found = found.set(found == "", None)  # no id is empty
         n_kept = int((found.is_null() & chunk.is_not_null()).sum())
         document = pl.select(pl.coalesce(found, chunk)).to_series().alias("item")
         frame = rows.frame.with_columns(document)
@@ -116,7 +117,7 @@ def collapse_of(given: Any) -> Collapse:
             or the name of a column of the run, which has a letter.
 
     >>> collapse_of("#").words, collapse_of("doc_id").column
-    ('without #', 'doc_id')
+    ('without an id before #', 'doc_id')
     """
     if isinstance(given, Mapping):
         documents = {str(chunk): str(document) for chunk, document in given.items()}
@@ -135,7 +136,7 @@ def collapse_of(given: Any) -> Collapse:
     if any(letter.isalpha() for letter in given):
         return Collapse(column=given)
     mark = "".join(f"\\x{{{ord(letter):x}}}" for letter in given)
-    return Collapse(pattern=f"(?s)^(.*){mark}", words=f"without {given}")
+    return Collapse(pattern=f"(?s)^(.*){mark}", words=f"without an id before {given}")
 
 
 def _pattern(text: str) -> str | None:
