@@ -15,7 +15,12 @@ import pytest
 
 from rankine.compat import llama_index, mlflow, sentence_transformers
 from rankine.compat import sklearn as ours
-from rankine.errors import DuplicateItemError, MissingExtraError, ParameterError
+from rankine.errors import (
+    DataError,
+    DuplicateItemError,
+    MissingExtraError,
+    ParameterError,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -221,3 +226,15 @@ def test_spark() -> None:
 
     assert made.evaluate(frame) == pytest.approx((1 / log2(3) + 1) / 2)
     assert made.isLargerBetter()
+
+
+@pytest.mark.parametrize(
+    ("qid", "predicted"), [([0], [2.0, 1.0]), ([0, 0], [[2.0, 1.0], [1.0, 2.0]])]
+)
+def test_a_scorer_refuses_other_shapes(qid: list[int], predicted: Any) -> None:
+    class Given:
+        def predict(self, rows: Any) -> Any:
+            return rows
+
+    with pytest.raises(DataError, match=r"one query, grade and prediction per row"):
+        ours.scorer("RR")(Given(), predicted, [1, 0], qid=qid)

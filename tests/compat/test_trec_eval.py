@@ -271,3 +271,21 @@ def test_the_share_judged_of_all_lists_together(trec_eval: Call) -> None:
         line("judged_1", "all", 1 / 3),
         line("judged_3", "all", (2 + 1 + 0) / (3 + 2 + 1)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("q1 Q0 a 1 1.0 x\nq1 Q0 a 2 0.5 x\n", "item 'a' appears twice"),
+        ("q1 Q0 a 1 nan x\nq1 Q0 b 2 0.5 x\n", "is not a number"),
+    ],
+)
+def test_no_message_names_an_option_of_other_commands(
+    trec_eval: Call, text: str, said: str
+) -> None:
+    Path("run").write_text(text)
+    code, out, err = trec_eval("-mmap", "qrels", "run")
+
+    assert (code, out) == (2, "")
+    assert said in err
+    assert "lenient" not in err

@@ -23,6 +23,11 @@ class _Words(click.Command):
 @click.command(cls=_Words)
 def command(words: tuple[str, ...]) -> int:
     """Print what trec_eval prints, for the same arguments."""
+    from rankine._base.text import (  # noqa: PLC0415
+        KEEP_BEST,
+        KEEP_LARGEST,
+        RANK_LAST,
+    )
     from rankine._compat.trec_eval import (  # noqa: PLC0415 - --help stays fast
         HELP,
         VERSION_LINE,
@@ -45,7 +50,10 @@ def command(words: tuple[str, ...]) -> int:
         say(str(error))
         return _USAGE
     except DataError as error:
-        say(str(error))
+        text = str(error)
+        for advice in (KEEP_BEST, KEEP_LARGEST, RANK_LAST):  # by an option of others
+            text = text.removesuffix(advice)
+        say(text)
         return _FILE
     with suppress(BrokenPipeError):
         click.echo(text, nl=bool(text))

@@ -19,7 +19,7 @@ import polars as pl
 
 from rankine._evaluate.evaluate import evaluate
 from rankine._metrics.names import parse
-from rankine.errors import MissingExtraError, ParameterError
+from rankine.errors import DataError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,14 +49,21 @@ class Scorer:
                 "enable_metadata_routing=True)"
             )
             raise ParameterError(msg)
-        rows = pl.DataFrame(
-            {
-                "query": np.asarray(qid),
-                "item": np.arange(len(y)),
-                "grade": np.asarray(y, dtype=float),
-                "score": np.asarray(estimator.predict(X), dtype=float),
-            }
-        )
+        columns = {
+            "query": np.asarray(qid),
+            "item": np.arange(len(y)),
+            "grade": np.asarray(y, dtype=float),
+            "score": np.asarray(estimator.predict(X), dtype=float),
+        }
+        shapes = {name: column.shape for name, column in columns.items()}
+        if {*shapes.values()} != {(len(y),)}:
+            msg = (
+                f"{self!r} needs one query, grade and prediction per row; shapes are "
+                f"{shapes['query']} of qid, {shapes['grade']} of y and "
+                f"{shapes['score']} of predict"
+            )
+            raise DataError(msg)
+        rows = pl.DataFrame(columns)
         truth, run = (rows.select("query", "item", part) for part in ("grade", "score"))
         found = evaluate(truth, run, self._metric, **self._options)[self._metric]
         return -found if self._metric.higher_is_better is False else found
